@@ -14,7 +14,7 @@ SPARK := $(if $(shell command -v java),$(VENV)/spark)
 # Without bytecode an import takes three to five times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo page test test-long lint types check format golden docs references outputs pictures lock wheel wheels benchmark clean
+.PHONY: demo page test test-long lint types check format golden docs references outputs pictures results-check lock wheel wheels benchmark clean
 
 demo: $(RUNS)
 	$(BIN)/shoal demo --output $(DEMO)
@@ -38,7 +38,7 @@ check: $(READY) $(SPARK)
 
 # What takes minutes (large tables, clusters, all browsers), and all examples of property tests.
 test-long: $(READY) $(SPARK)
-	SHOAL_LONG=1 $(BIN)/pytest -m 'long or hypothesis' -n auto --dist loadfile
+	SHOAL_LONG=1 $(BIN)/pytest -m 'long or hypothesis or more' -n auto --dist worksteal
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -49,6 +49,10 @@ benchmark: $(READY)
 	$(BIN)/python benchmarks/exchange.py
 	$(BIN)/python benchmarks/freeform.py
 	$(BIN)/python benchmarks/mondrian.py
+
+# Every loss, error and risk on the pages, measured again; up to two hours.
+results-check: $(READY)
+	$(BIN)/python benchmarks/results.py --check
 
 # The documentation, into site/: open site/index.html.
 docs: $(READY) references
@@ -100,9 +104,9 @@ $(READY): $(RUNS) $(VENV)/dev
 	$(BIN)/python -c 'from shoal.kernels import load_all; load_all()'
 	touch $(READY)
 
-# Numba looks at the file of a kernel only, not at the kernels it calls, so a change compiles all anew.
+# A change of any kernel compiles all anew: what was kept before is of no more use.
 $(RUNS): $(VENV)/ready $(KERNELS)
-	find src/shoal/kernels \( -name '*.nbi' -o -name '*.nbc' \) -delete
+	find src/shoal/kernels \( -name '*.nbi' -o -name '*.nbc' -o -name '*.kernel' \) -delete
 	touch $(RUNS)
 
 $(VENV)/ready: requirements.txt pyproject.toml

@@ -29,7 +29,7 @@ def write(path: str) -> None:
 
 def audit(path: str) -> None:
     load_all()
-    seconds, found = clock(lambda: shoal.measures.survey(path, SCHEMA))
+    seconds, found = clock(lambda: shoal.measures.levels(path, SCHEMA))
     show(
         "Audit of anything, all principles",
         [

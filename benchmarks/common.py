@@ -2,13 +2,15 @@
 
 Times are ratios to `numpy.lexsort` over the same quasi columns as int64 in the same process, so
 that two machines can be compared. The tables lie in a folder beside the checkout (or in
-SHOAL_DATA); where they are missing, the embedded generator stands in and the heading says so.
+SHOAL_DATA; sources.py says what they are). Where one is missing, a benchmark says so and ends with
+exit code 2. With SHOAL_DATA=synthetic all of them are made up, and the heading says so.
 """
 
 from __future__ import annotations
 
 import os
 import resource
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shoal.datasets.census import census
-from shoal.release.cells import mean_over_rows, ncp_by_group, spans
+from shoal.release.cover import Cover, mean_over_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,14 +29,22 @@ if TYPE_CHECKING:
     from shoal.principles.groups import Groups
     from shoal.table.coded import Coded
 
+SYNTHETIC = "synthetic"
 DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 def load(name: str, rows: int | None = None) -> tuple[pl.DataFrame, str]:
     """Return a benchmark table and where it is from."""
     path = DATA / name
-    if not path.exists():
+    if str(DATA) == SYNTHETIC:
         return census(rows or 500_000).rename({"birthplace": "puma"}), "embedded generator"
+    if not path.exists():
+        print(
+            f"{name} is not in {DATA}. Set SHOAL_DATA to the folder that has it; "
+            "benchmarks/sources.py says where it is from. SHOAL_DATA=synthetic takes made-up rows.",
+            file=sys.stderr,
+        )
+        raise SystemExit(2)
     if path.suffix == ".parquet":
         frame = pl.read_parquet(path).sample(fraction=1, shuffle=True, seed=1)
     else:
@@ -66,7 +76,7 @@ def clock(
 
 def gcp(coded: Coded, groups: Groups) -> float:
     """Return the global certainty penalty of a grouping."""
-    losses = [ncp_by_group(column, spans(column, groups)) for column in coded.quasi]
+    losses = [Cover.of(column, groups).loss() for column in coded.quasi]
     return float(np.mean([mean_over_rows(loss, groups.sizes, suppressed=0) for loss in losses]))
 
 

@@ -23,7 +23,7 @@ from shoal.kernels.chacha import fresh_stream
 from shoal.methods.base import Method, Task
 from shoal.methods.freeform import exact
 from shoal.principles.requirement import requirements
-from shoal.release.cells import mean_over_rows, ncp_by_group, spans
+from shoal.release.cover import Cover, mean_over_rows
 from shoal.table.coded import code_table
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def task_of(frame: pl.DataFrame, quasi: list[str], k: int, seconds: float | None
 def gcp(task: Task, found: Groups | shoal.results.GeneralizationGraph) -> float:
     if isinstance(found, shoal.results.GeneralizationGraph):
         return found.gcp
-    losses = [ncp_by_group(column, spans(column, found)) for column in task.coded.quasi]
+    losses = [Cover.of(column, found).loss() for column in task.coded.quasi]
     return float(np.mean([mean_over_rows(loss, found.sizes, suppressed=0) for loss in losses]))
 
 

@@ -78,13 +78,13 @@ def readers(rows: int, tables: int) -> list[dict[str, str]]:
     """Measure every method on the first tables on which the requirements are achievable."""
     found = []
     for method, require in METHODS.items():
-        measured: list[shoal.results.Knowing] = []
+        measured: list[shoal.results.Minimality] = []
         seed = 0
         while len(measured) < tables:
             seed += 1
             try:
                 measured.append(
-                    shoal.measures.knows_method(
+                    shoal.measures.minimality(
                         small(rows, seed), KNOWN, require=require, method=method
                     )
                 )

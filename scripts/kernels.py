@@ -36,17 +36,22 @@ def write(file: Path) -> None:
     from shoal.kernels import load_all
     from shoal.kernels.compiling import KERNELS
     from shoal.kernels.keeping import reduced
+    from shoal.kernels.loading import bare_form
     from shoal.kernels.shipping import made_for, named, ship
 
     target, _, features = cpu_target.target_context.codegen().magic_tuple()
     made = made_for(target)
     load_all()
-    kernels = {
-        named(kernel.py_func, types): dumps(reduced(compiled))
-        for kernel in KERNELS
-        for types, compiled in kernel.overloads.items()
-    }
-    ship(file, made, features, kernels)
+    kernels, bare = {}, {}
+    for kernel in KERNELS:
+        for types, compiled in kernel.overloads.items():
+            name, payload = named(kernel.py_func, types), reduced(compiled)
+            defined, (library, kind, (_, linked)), *rest = payload
+            if found := bare_form(payload):
+                bare[name] = found
+                payload = (defined, (library, kind, (b"", linked)), *rest)
+            kernels[name] = dumps(payload)
+    ship(file, made, features, kernels, bare)
 
 
 def able() -> set[str]:

@@ -1,7 +1,8 @@
 """Write the reference pages that follow from the code: `make references`.
 
-`docs/reference/commands.md` comes from the commands, `docs/reference/python.md` from the public
-names and their docstrings. A test holds the pages equal to what is made here.
+`docs/reference/commands.md` comes from the commands, `docs/reference/python.md` and the pages under
+`python/` from the public names and their docstrings. A test holds the pages equal to what is made
+here.
 """
 
 from __future__ import annotations
@@ -9,14 +10,18 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+from functools import partial
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import shoal
 from shoal.cli import main
 from shoal.errors import ShoalError
 from shoal.notation import Term, known_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -90,28 +95,26 @@ def _usage(name: str, command: Any) -> list[str]:
 
 
 def python() -> str:
-    """Return the reference of the Python names: functions, results, terms, errors."""
+    """Return the list of the Python names: functions, objects, families, terms, errors."""
     functions, others = _undefined(shoal)
-    errors = {name: value for name, value in others.items() if _is(value, ShoalError)}
-    objects = {name: value for name, value in others.items() if name not in errors}
     lines = [
         NOTE,
         "# Python",
         "",
-        "Every public name. Arguments beyond the data are given by name. Frames of pandas, Polars "
-        "and PyArrow go in and come out as they came.",
-        "",
-        "## Functions",
-        *_entries(functions),
-        "",
-        "## Objects",
-        *_entries(objects),
+        "Every public name, with a page for each function and object. Give arguments beyond the "
+        "data by name. Frames of pandas, Polars and PyArrow go in and come out as they came.",
     ]
-    for name in ("measures", "results"):
-        space = getattr(shoal, name)
-        lines += ["", f"## shoal.{name}", "", str(space.__doc__)]
-        for values in _undefined(space):
-            lines += _entries(values)
+    lines += ["", "## Functions", "", "| name | |", "| --- | --- |"]
+    lines += [
+        f"| [`{name}`](python/{name}.md) | {_first(one.__doc__)} |"
+        for name, one in functions.items()
+    ]
+    for page, (title, said, values) in families().items():
+        lines += ["", f"## {title}", "", said, "", "| name | |", "| --- | --- |"]
+        lines += [
+            f"| [`{one}`](python/{page}.md#{one.lower()}) | {_first(value.__doc__)} |"
+            for one, value in values.items()
+        ]
     terms = known_terms()
     for role, folder in FOLDERS.items():
         title = f"shoal.{folder}" if hasattr(shoal, folder) else folder.capitalize()
@@ -123,9 +126,38 @@ def python() -> str:
     lines += ["", "## Errors", ""]
     lines += ["All derive from `ShoalError`, whose `exit_code` the command line ends with.", ""]
     lines += ["| error | exit code | |", "| --- | --- | --- |"]
-    for name, error in errors.items():
-        lines.append(f"| `{name}` | {error.exit_code} | {_first(error.__doc__)} |")
+    for name, error in others.items():
+        if _is(error, ShoalError):
+            lines.append(f"| `{name}` | {error.exit_code} | {_first(error.__doc__)} |")
     return "\n".join(lines) + "\n"
+
+
+def of_name(name: str) -> str:
+    """Return the page of one function or object of `shoal`."""
+    value = getattr(shoal, name)
+    lines = [NOTE, f"# {name}", "", *_entry(name, value)]
+    return "\n".join([*lines, "", "[All names](../python.md)"]) + "\n"
+
+
+def of_family(name: str) -> str:
+    """Return the page of names that belong together."""
+    title, said, values = families()[name]
+    lines = [NOTE, f"# {title}", "", said]
+    for one, value in values.items():
+        lines += ["", f"## {one}", "", *_entry(one, value)]
+    return "\n".join(lines) + "\n"
+
+
+def families() -> dict[str, tuple[str, str, dict[str, Any]]]:
+    """Return title, sentence and names of each page of several names."""
+    _, others = _undefined(shoal)
+    objects = {name: value for name, value in others.items() if not _is(value, ShoalError)}
+    found = {"objects": ("Objects", "What functions take and return.", objects)}
+    for name in ("measures", "results"):
+        space = getattr(shoal, name)
+        functions, classes = _undefined(space)
+        found[name] = (f"shoal.{name}", str(space.__doc__), functions | classes)
+    return found
 
 
 def _undefined(space: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -150,34 +182,36 @@ def _call(term: type[Term]) -> str:
     return f"{term.__name__}({', '.join(field.name for field in fields)})"
 
 
-def _entries(values: dict[str, Any]) -> list[str]:
-    lines: list[str] = []
-    for name, value in values.items():
-        kind = "class " if inspect.isclass(value) else ""
-        called = fill(f"{kind}{name}{_parameters(value)}", 78, subsequent_indent=" " * 4)
-        lines += ["", f"### {name}", "", "```text", called, "```", ""]
-        lines += _docstring(value.__doc__)
-        if inspect.isclass(value):
-            lines += _members(value)
-    return lines
+def _entry(name: str, value: Any) -> list[str]:
+    kind = "class " if inspect.isclass(value) else ""
+    called = fill(f"{kind}{name}{_parameters(value)}", 78, subsequent_indent=" " * 4)
+    lines = ["```text", called, "```", "", *_docstring(value.__doc__)]
+    return [*lines, *(_members(value) if inspect.isclass(value) else [])]
 
 
 def _parameters(value: Any) -> str:
     if inspect.isclass(value) and value.__init__ is object.__init__:
         return ""
-    found = inspect.signature(value).parameters.values()
-    words = [
-        one.name
-        if one.default is inspect.Parameter.empty
-        else f"{one.name}={one.default!r}"
-        if isinstance(one.default, str | int | float | bool | None)
-        else f"{one.name}=…"
-        for one in found
-    ]
-    by_name = [place for place, one in enumerate(found) if one.kind is one.KEYWORD_ONLY]
-    if by_name:
-        words.insert(by_name[0], "*")
-    return f"({', '.join(words)})"
+    found = inspect.signature(value)
+    words = [_typed(one) for one in found.parameters.values()]
+    kinds = [one.kind for one in found.parameters.values()]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        words.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    returned = found.return_annotation
+    known = isinstance(returned, str) and not inspect.isclass(value)
+    return f"({', '.join(words)})" + (f" -> {returned}" if known else "")
+
+
+def _typed(one: inspect.Parameter) -> str:
+    """Write a parameter with its type and its default."""
+    stars = "**" if one.kind is one.VAR_KEYWORD else "*" * (one.kind is one.VAR_POSITIONAL)
+    known = isinstance(one.annotation, str) and one.annotation not in {"Any", "object"}
+    name = f"{stars}{one.name}: {one.annotation}" if known else f"{stars}{one.name}"
+    if one.default is one.empty:
+        return name
+    plain = isinstance(one.default, str | int | float | bool | None)
+    default = repr(one.default) if plain else "…"
+    return f"{name} = {default}" if known else f"{name}={default}"
 
 
 def _members(value: type) -> list[str]:
@@ -228,9 +262,17 @@ def _cell(text: str | None) -> str:
     return " ".join((text or "").split()).replace("|", "\\|")
 
 
-PAGES = {REFERENCE / "commands.md": commands, REFERENCE / "python.md": python}
+PAGES: dict[Path, Callable[[], str]] = {
+    REFERENCE / "commands.md": commands,
+    REFERENCE / "python.md": python,
+    **{REFERENCE / "python" / f"{name}.md": partial(of_family, name) for name in families()},
+    **{
+        REFERENCE / "python" / f"{name}.md": partial(of_name, name) for name in _undefined(shoal)[0]
+    },
+}
 
 
 if __name__ == "__main__":
     for path, make in PAGES.items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(make(), "utf-8")

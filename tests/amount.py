@@ -1,8 +1,9 @@
 """How much is tried: a part of it in `make test`, all of it in `make test-long`.
 
-`make test-long` sets `SHOAL_LONG`. Property tests then draw all their examples, and not a fifth of
-them; of cases that are parameters, those that `make test` leaves out have the mark `long`, whatever
-is set, so that every process finds the same tests.
+`make test-long` sets `SHOAL_LONG`. Property tests, and those with the mark `more`, which draw for
+themselves, then try all their examples, and not a fifth; of cases that are parameters, those
+that `make test` leaves out have the mark `long`, whatever is set, so that every process finds the
+same tests.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
 
 LONG = bool(os.environ.get("SHOAL_LONG"))
 PART = 5  # of how many examples, or seeds, one is tried in `make test`
+SLOW = ("spark", "browser", "postgresql", "r", "mice")  # marks of tests that start a program
 DRAWN = "seed"  # the parameter that is another draw of the same, and not another case
 
 
 def examples(count: int) -> int:
-    """Return how many examples a property test draws."""
+    """Return how many examples a test draws."""
     return count if LONG else -(-count // PART)
 
 
@@ -85,7 +87,7 @@ def mark_the_rest(items: list[pytest.Item]) -> None:
     for item in items:
         if hasattr(item, "callspec"):
             tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
-        slow = item.get_closest_marker("spark") or item.get_closest_marker("browser")
+        slow = any(map(item.get_closest_marker, SLOW))
         if slow and not item.get_closest_marker("smoke"):
             item.add_marker(pytest.mark.long)
     for cases in tests.values():

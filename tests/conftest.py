@@ -17,7 +17,7 @@ import rscript
 # name of each test, so that a run fails for what was changed and not for what it happened to draw;
 # `pytest --hypothesis-profile explore` draws anew, and more.
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("shoal", UNHURRIED, derandomize=True, max_examples=amount.examples(150))
+settings.register_profile("shoal", UNHURRIED, derandomize=True, max_examples=amount.examples(60))
 settings.register_profile("explore", UNHURRIED, max_examples=1000)
 settings.load_profile("shoal")
 
@@ -56,7 +56,11 @@ PROGRAMS = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have all chance follow from the names of tests, unless others are to be drawn."""
+    """Have all chance follow from the names of tests, unless others are to be drawn.
+
+    Nothing waits for a disk: what tests write need not outlive the machine.
+    """
+    setattr(os, "fsync", lambda _: None)  # noqa: B010 - as a test's patch, for all of them
     if config.getoption("hypothesis_profile", None) != "explore":
         chance.foresee()
 

@@ -92,7 +92,7 @@ def claims(frame: pl.DataFrame) -> list[Claim]:
             "",
             f"With optimal assignments the loss goes {span(by_k, number)} for k = {LEVELS[0]} to "
             f"{LEVELS[-1]} and {span(by_n, number)} as the table grows. The conference paper says "
-            "this in words only, its curves are in a longer version that could not be had. It "
+            "this in words only; its curves are in a longer version, which is not available. It "
             "has Greedy and SortGreedy; optimal assignments are Shoal's default. They are optimal "
             f"over all pairs up to {WHOLE:,} rows, and beyond over the {NEAR} cheapest candidates "
             "of each record.",

@@ -11,7 +11,7 @@ from figures import Claim, Figure, Size, judged, run
 from subjects import XC_METHODS, lives
 
 import shoal
-from shoal.principles.guarantee import guarantee
+from shoal.principles.dissimilarity import guarantee
 from shoal.table.coded import code_table
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.audit.cells import cell_ncp, spell_set
+from shoal.audit.cells import read_cover, spell_set
 from shoal.audit.exposure import LIKELY, nearness
 from shoal.audit.matches import candidate_risks
 from shoal.audit.published import open_published
@@ -78,11 +78,11 @@ def gcp(spelled: pl.DataFrame, case: Case) -> float:
     losses = []
     for name in case.quasi:
         counted = spelled[name].value_counts()
-        by_cell, bad = cell_ncp(counted[name], _domain(case.table[name]))
-        if bad:
-            msg = f"{bad} distinct cells of {name!r} are outside its domain."
+        cover, outside = read_cover(counted[name], _domain(case.table[name]))
+        if outside.any():
+            msg = f"{outside.sum()} distinct cells of {name!r} are outside its domain."
             raise ValueError(msg)
-        total = by_cell @ counted["count"].to_numpy() + left_out
+        total = cover.loss() @ counted["count"].to_numpy() + left_out
         losses.append(total / case.table.height)
     return float(np.mean(losses))
 

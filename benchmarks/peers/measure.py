@@ -44,15 +44,21 @@ class Taken:
         return lines[-1] if lines else f"exit code {self.code}"
 
 
-def measure(command: Sequence[str | Path], *, limit: float) -> Taken:
-    """Run a command in a fresh process and stop it, with all that it started, at the limit."""
-    starter = [sys.executable, "-S", "-E", __file__, str(limit), *map(str, command)]
+def measure(command: Sequence[str | Path], *, limit: float, work: int = 0) -> Taken:
+    """Run a command in a fresh process and stop it, with all that it started, at the limit.
+
+    IN: limit, in seconds; work, where it is not 0, those that the processor may work for it.
+    """
+    asked = [str(limit), str(work), *map(str, command)]
+    starter = [sys.executable, "-S", "-E", __file__, *asked]
     run = subprocess.run(starter, check=True, capture_output=True, text=True)
     return Taken(**json.loads(run.stdout))
 
 
-def run_measured(command: Sequence[str], limit: float) -> dict[str, Any]:
+def run_measured(limit: float, work: int, command: Sequence[str]) -> dict[str, Any]:
     """Run a command and return what it took."""
+    if work:  # what is started has the limits of this process, which hardly works itself
+        resource.setrlimit(resource.RLIMIT_CPU, (work, resource.RLIM_INFINITY))
     start = time.perf_counter()
     child = subprocess.Popen(
         command,
@@ -64,7 +70,7 @@ def run_measured(command: Sequence[str], limit: float) -> dict[str, Any]:
     )
     try:
         out, problem = child.communicate(timeout=limit)
-        code: int | None = child.returncode
+        code = None if child.returncode == -signal.SIGXCPU else child.returncode
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, signal.SIGKILL)
         out, problem = child.communicate()
@@ -81,4 +87,4 @@ def run_measured(command: Sequence[str], limit: float) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    json.dump(run_measured(sys.argv[2:], float(sys.argv[1])), sys.stdout)
+    json.dump(run_measured(float(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]), sys.stdout)

@@ -18,6 +18,7 @@ from shoal.errors import NotAchievable as NotAchievable
 from shoal.errors import OutputError as OutputError
 from shoal.errors import ShoalError as ShoalError
 from shoal.errors import UsageError as UsageError
+from shoal.inspection.assuming import open_table as open_table
 from shoal.inspection.inspect import inspect as inspect
 from shoal.runs.anonymize import anonymize as anonymize
 from shoal.runs.attacking import attack as attack

@@ -29,8 +29,8 @@ def option(name: str, value: object = None) -> str:
 
     Examples
     --------
-    >>> spell(f"Ask for less, or let {option('suppress', '1%')} leave out rows.")
-    "Ask for less, or let suppress='1%' leave out rows."
+    >>> spell(f"Require less, or let {option('suppress', '1%')} leave out rows.")
+    "Require less, or let suppress='1%' leave out rows."
     """
     said = "" if value is None else f"{PART}{value}"
     return f"{OPEN}{name}{said}{CLOSE}"
@@ -81,9 +81,16 @@ class InputError(ShoalError):
 
 
 class NotAchievable(ShoalError):
-    """The requirement cannot hold on this table, or was not reached."""
+    """The requirement cannot hold on this table, or was not reached.
+
+    Where its sentence says so, `limit` is how many may be left out.
+    """
 
     exit_code = 3
+
+    def __init__(self, sentence: str, limit: int | None = None) -> None:
+        self.limit = limit
+        super().__init__(sentence)
 
 
 class TooCrowded(NotAchievable):

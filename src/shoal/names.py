@@ -9,6 +9,18 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from warnings import warn
+
+RENAMED = {  # names of before, which still work until version 0.3
+    "shoal.measures": {
+        "survey": "levels",
+        "knows_method": "minimality",
+        "learning_of": "learning_from_release",
+        "open_answers": "queryable",
+        "Questions": "CountQueries",
+    },
+    "shoal.results": {"Survey": "Levels", "Knowing": "Minimality", "Outlook": "RequirementPlan"},
+}
 
 
 @cache
@@ -26,6 +38,12 @@ class Namespace(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return [*homes(self.__name__)]
+        for space, names in RENAMED.items():
+            if name in names and self.__name__ in {space, "shoal"}:
+                new = f"{space}.{names[name]}"
+                msg = f"Write {new}. {self.__name__}.{name} stops working in version 0.3."
+                warn(msg, DeprecationWarning, stacklevel=2)
+                return getattr(import_module(space), names[name])
         home = None if name.startswith("__") and name != "__version__" else self._home(name)
         if home is None:
             msg = f"module {self.__name__!r} has no attribute {name!r}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import shlex
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from shoal.ask import options
 from shoal.ask.ask import Ask
 from shoal.ask.fields import AboutColumns
@@ -62,18 +64,24 @@ def values(name: str, option: options.Option) -> st.SearchStrategy[Any]:
     }.get(option.kind, one)
 
 
-def typed(words: list[str], asks: type[Ask] = Ask) -> Ask:
-    """Return what a command asks for, by way of the parser of the command line."""
+@cache
+def parser(asks: type[Ask]) -> tuple[Any, list[Ask]]:
+    """Return the parser of the command line, and what it has heard."""
     heard: list[Ask] = []
     app = typer.Typer()
     app.command()(show.asking("table", *asks.flags(), asks=asks)(heard.append))
-    made: Any = typer.main.get_command(app)
+    return typer.main.get_command(app), heard
+
+
+def typed(words: list[str], asks: Any = Ask) -> Ask:
+    """Return what a command asks for, by way of the parser of the command line."""
+    made, heard = parser(asks)
     made(words, standalone_mode=False)
-    return heard[0]
+    return heard.pop()
 
 
 @pytest.mark.parametrize("name", [n for n, o in options_of(Ask).items() if o.panel or o.shares])
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @given(data=st.data())
 def test_a_command_asks_for_what_was_asked(name: str, data: st.DataObject) -> None:
     ask = Ask(**{name: data.draw(values(name, options_of(Ask)[name]))})
@@ -84,7 +92,7 @@ def test_a_command_asks_for_what_was_asked(name: str, data: st.DataObject) -> No
 
 
 @pytest.mark.parametrize("name", [name for name, one in options_of(Ask).items() if one.key])
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @given(data=st.data())
 def test_a_schema_file_asks_for_what_was_asked(
     name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -95,6 +103,58 @@ def test_a_schema_file_asks_for_what_was_asked(
     path.write_text(ask.toml(), "utf-8")
     found = getattr(read_settings(path).ask, name)
     assert found == beside(name, getattr(ask, name), path)
+
+
+@pytest.mark.parametrize("name", [name for name, one in options_of(Ask).items() if one.key])
+@settings(max_examples=examples(5))
+@given(data=st.data())
+def test_a_form_asks_for_what_was_asked(name: str, data: st.DataObject) -> None:
+    ask = Ask(**{name: data.draw(values(name, options_of(Ask)[name]))})
+    typed = as_typed(ask.said())
+    found = Ask.from_form(typed)
+    assert found.check() == []
+    assert found == (ask if name != "round" else replace(ask, round=found.round))
+    assert Ask.from_form(as_typed(found.said())) == found
+
+
+def as_typed(said: Any) -> Any:
+    """Return what is said with its numbers and flags as texts, as fields of a form have them."""
+    if isinstance(said, dict):
+        return {key: as_typed(one) for key, one in said.items()}
+    return str(said) if isinstance(said, bool | int | float) else said
+
+
+WRONG: dict[str, Any] = {
+    "most_rows": "many",
+    "seconds": "a while",
+    "weights": {"age": "heavy"},
+    "types": {"age": "numbre"},
+    "form": "interval",
+    "suppress": 5,
+    "batch": 0,
+    "quasi": 5,
+    "require": ("KAnonymity(k=2)", 7),
+    "context": {"purpose": 5},
+    "order": {"size": "S"},
+    "keep_other": "yes",
+    "linked": {"visits": 5},
+}
+
+
+def test_everything_that_is_wrong_is_told_at_once_as_data() -> None:
+    found = Ask(**WRONG).check()
+    assert {one.field for one in found} == {*WRONG}
+    by_field = {one.field: one for one in found}
+    assert by_field["weights"].of == ("age",)
+    assert by_field["require"].of == (1,)
+    assert by_field["types"].value == "numbre"
+    assert "Did you mean 'numeric'" in by_field["types"].why
+    assert all(str(one.error(options_of(Ask)[one.field])) for one in found)
+
+
+def test_a_column_of_two_roles_is_told_with_both() -> None:
+    (one,) = Ask(quasi=("age", "sex"), sensitive=("age",), never_mix=("sex",)).check()
+    assert (one.field, one.value, one.also) == ("sensitive", "age", ("quasi", 0))
 
 
 @settings(max_examples=15)
@@ -122,10 +182,10 @@ def beside(name: str, value: Any, file: Path) -> Any:
     def placed(place: str) -> str:
         return place if "://" in place or place == "-" else str(file.parent / place)
 
-    if not options_of(Ask)[name].place:
+    if options_of(Ask)[name].place is not True:
         return value
     if isinstance(value, dict):
-        return {of: [placed(one)] for of, one in value.items()}
+        return {of: placed(one) for of, one in value.items()}
     return tuple(map(placed, value)) if isinstance(value, tuple) else placed(value)
 
 

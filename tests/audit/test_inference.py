@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from shoal.audit import inference
 from shoal.audit.covers import CellCover
 from shoal.audit.inference import infer_columns, infer_from
 from shoal.audit.published import open_published
+from shoal.table.partition import PersonOf, renumber
 
 AGES, TOWNS = range(5), ("a", "b", "c")
 ages = st.tuples(*[st.sampled_from(AGES)] * 2).map(sorted).map(tuple)
@@ -69,6 +71,27 @@ def test_people_are_counted_as_the_definition_says(rows, everybody, columns):
     for place, one in enumerate(found):
         assert (one.certain, one.likely) == attacks.told(held, values, place)
         assert one.sample.complete
+
+
+@given(published, people, st.data())
+def test_a_person_counts_where_any_of_their_rows_can_be_told(rows, everybody, data):
+    schema = shoal.Schema(quasi=["age", "rooms", "town"], sensitive="s")
+    # A label that nobody known has cannot be read without a manifest, and rules nobody out.
+    everybody = [*everybody, *((0, town, 0) for town in TOWNS)]
+    known = pl.DataFrame(everybody, schema=["age", "town", "rooms"], orient="row")
+    labels = data.draw(st.lists(st.integers(0, 3), min_size=known.height, max_size=known.height))
+    cover = CellCover(open_published(table(rows), schema), known)
+    found = infer_columns(cover, whom=PersonOf(renumber(np.array(labels)), len({*labels})))
+    held = cells(rows)
+    values = [
+        tuple(None if one is None else str(one) for one in (age, rooms, town))
+        for age, town, rooms in everybody
+    ]
+    for place, one in enumerate(found):
+        told = [attacks.told(held, [value], place) for value in values]
+        for at, count in enumerate((one.certain, one.likely)):
+            assert count == len({who for who, each in zip(labels, told, strict=True) if each[at]})
+        assert "one of a person's rows" in one.to_dict()["sentence"]
 
 
 def test_a_span_that_covers_one_person_alone_shows_nothing():

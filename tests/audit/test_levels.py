@@ -32,7 +32,7 @@ def table(groups, spelling="[{}, 9]"):
 
 
 def levels(groups):
-    (column,) = shoal.measures.survey(table(groups), SCHEMA).to_dict()["columns"]
+    (column,) = shoal.measures.levels(table(groups), SCHEMA).to_dict()["columns"]
     return {
         (one["principle"], *one["fixed"].values()): one["level"] for one in column["levels"]
     }, column
@@ -135,7 +135,7 @@ def test_a_record_says_why_it_is_at_risk():
     found = {one["row"]: one["why"] for one in riskiest_records(published, value, 100)}
     assert found[5] == "alone in its group"
     assert found[1] == "3 of 4 in its group are within 100 of its own s"
-    assert found[4] == "one in 4, and nobody else is near"
+    assert found[4] == "one in 4, and no other is near"
     assert list(found)[:2] == [5, 1]
 
 
@@ -143,7 +143,7 @@ def test_a_record_says_why_it_is_at_risk():
 def test_levels_do_not_depend_on_spelling(groups):
     spellings = ("[{}, 9]", "{}-9", "{}..9", ">={}", "{}***", "a label {}")
     first, *others = (
-        shoal.measures.survey(table(groups, spelling), SCHEMA).to_dict() for spelling in spellings
+        shoal.measures.levels(table(groups, spelling), SCHEMA).to_dict() for spelling in spellings
     )
     assert all(other == first for other in others)
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference import stranger as by_hand
 from shoal.measures import person
 
@@ -55,7 +56,7 @@ def agrees(
         assert (guess.listed, guess.any) == (listed, wherever)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(["intervals", "bounds", "means", "two-tables"]),
@@ -81,7 +82,7 @@ def test_from_files_alone(tmp_path_factory, seed, form, missing):
         assert sorted(map(str, view.columns[0].today)) == sorted(str(one["pay"]) for one in same)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(["known", "unknown"]),
@@ -135,10 +136,11 @@ def test_nodes_of_a_listed_hierarchy(tmp_path, form):
         )
 
 
+@pytest.mark.more
 def test_the_union_of_groups_may_exceed_the_bound_of_one(tmp_path):
     """Groups that overlap in their cells, each of which keeps its bound, may together break it."""
     folder, worst = tmp_path / "release", Fraction(0)
-    for seed in range(6):
+    for seed in range(examples(6)):
         frame = table(seed, 60)
         schema = shoal.Schema(quasi=("age",), sensitive="pay")
         release = shoal.anonymize(frame, schema, require="EpsilonM(epsilon=2, m=3)", suppress="10%")
@@ -191,7 +193,7 @@ def test_it_is_drawn():
     assert "rows fit" in repr(view)
     assert "The best guess" in repr(view)
     page = view._repr_html_()
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 3  # pay today and after, and labels
     assert "<table" not in page
     assert "<b>x</b>" not in page
 

@@ -68,6 +68,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert len(wide.table.columns) > 20
     wide.write(place / "broad")
     shoal.certificate(place / "broad", place / "of-twenty.html")
+    asked_of.append("DistinctL(l=3)")
+    shoal.anonymize(many, broad, require=asked_of, suppress="5%", context=told).write(place / "six")
+    shoal.certificate(place / "six", place / "of-three.html")
     evil = "<script>document.title='owned'</script>" + "x" * 120
     odd = table.rename({"age": evil, "birthplace": '"><img src=x>'})
     hostile = shoal.Schema(quasi=odd.columns[:2], sensitive="income")
@@ -143,6 +146,38 @@ def test_paper_gives_two_pages_with_a_place_to_sign(written: Path, browser, name
         assert pages_of(page.pdf(format=paper)) == 2
     page.emulate_media(media="print")
     assert page.get_by_text("Data-protection officer").is_visible()
+    page.close()
+
+
+def test_no_part_of_a_long_certificate_is_torn(written: Path, browser) -> None:
+    """A third requirement makes twenty columns three pages: they part between sections."""
+    page = browser.new_page(viewport={"width": 178 * 96 // 25, "height": 267 * 96 // 25})  # A4
+    page.goto((written / "of-three.html").as_uri())
+    assert pages_of(page.pdf(format="A4")) == 3
+    page.emulate_media(media="print")
+    sections = page.locator("main > section")
+    kept = sections.evaluate_all("all => all.map(one => getComputedStyle(one).breakInside)")
+    heights = sections.evaluate_all("all => all.map(one => one.offsetHeight / innerHeight)")
+    assert len(kept) >= 6
+    assert set(kept) == {"avoid"}
+    assert max(heights) < 1  # what is longer than a page is torn whatever it asks for
+    page.close()
+
+
+def test_every_verdict_can_be_read_on_paper_that_prints_grounds(written: Path, browser) -> None:
+    page = browser.new_page()
+    page.goto((written / "certificate.html").as_uri())
+    page.emulate_media(media="print")
+    look = """(one, name) => {
+        one.className = name;
+        const [own, said] = [one, one.querySelector(".says")].map(some => getComputedStyle(some));
+        return [own.backgroundColor, said.color, getComputedStyle(one, "::before").display];
+    }"""
+    for name in ("verdict", "verdict open", "verdict bad"):
+        ground, words, pattern = page.locator(".verdict").evaluate(look, name)
+        assert ground == "rgba(0, 0, 0, 0)", name
+        assert words not in ("rgb(255, 255, 255)", ground)
+        assert pattern in ("none", "inline")  # nothing is drawn before it
     page.close()
 
 

@@ -208,18 +208,22 @@ def test_several_shards_keep_every_row_once_and_what_is_required(name, tmp_path)
     }  # fmt: skip
 
 
+ELSEWHERE = ("scaled", "hierarchies", "missing means", "suppression")  # what travels furthest
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("name", CASES)
-def test_the_cases_hold_on_executors_that_are_processes_of_their_own(name):
-    known = f"test_several_shards_keep_every_row_once_and_what_is_required[{name}]"
+def test_cases_hold_on_executors_that_are_processes_of_their_own():
+    """All of them in one session, since another master needs another process."""
+    known = f"{__file__}::test_several_shards_keep_every_row_once_and_what_is_required"
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-m", "", f"{__file__}::{known}"],
+        [sys.executable, "-m", "pytest", "-q", "-m", "", *(f"{known}[{one}]" for one in ELSEWHERE)],
         env=os.environ | {jvm.MASTER: "local-cluster[2,1,1024]"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert ran.returncode == 0, ran.stdout
+    assert ran.stdout.startswith("." * len(ELSEWHERE)), ran.stdout
 
 
 def with_people(rows: int = 900) -> pl.DataFrame:
@@ -359,6 +363,7 @@ def test_what_makes_no_sense_or_is_left_open_is_said_on_both_engines(tmp_path):
             "age": [20 + row % 40 for row in range(120)],
             "cost": [row * 37 % 211 for row in range(120)],
             "score": [row % 7 for row in range(120)],
+            "town": [("Bonn", "bonn ", "Celle")[row % 3] for row in range(120)],
         }
     )
     table.write_csv(tmp_path / "t.csv")
@@ -366,18 +371,21 @@ def test_what_makes_no_sense_or_is_left_open_is_said_on_both_engines(tmp_path):
     whom = shoal.Schema(quasi="age", sensitive="cost", person="patient")
     said = []
     for engine in (shoal.Local(), jvm.engine()):
-        with pytest.raises(shoal.UsageError, match="defined for one value a person") as problem:
+        with pytest.raises(shoal.UsageError, match="defined for one value per person") as problem:
             shoal.results.Run(schema=whom, engine=engine, output=tmp_path / "no", **asked).go()
         said.append(problem.value.sentence)
     assert said[0] == said[1]
     assert not (tmp_path / "no").exists()
-    rows = shoal.Schema(quasi="age", sensitive=["cost", "score"])
+    rows = shoal.Schema(quasi=["age", "town"], sensitive=["cost", "score"])
     asked["require"] = ["cost: EpsilonM(epsilon=5, m=2)", "KAnonymity(k=3)"]
+    asked["context"] = {"review_date": "2020-01-31"}
     for place, engine in (("here", shoal.Local()), ("there", jvm.engine())):
         run = shoal.results.Run(schema=rows, engine=engine, output=tmp_path / place, **asked)
         warned = " ".join(one.sentence for one in run.go().remarks if one.warning)
         assert "Nothing is promised about score." in warned, place
         assert "Column 'patient'" in warned, place
+        assert "The date of review, 2020-01-31, has passed." in warned, place
+        assert "in 'town' (80 rows). Each spelling counts as a value" in warned, place
 
 
 def test_a_plan_is_the_same_on_both_engines():
@@ -388,6 +396,39 @@ def test_a_plan_is_the_same_on_both_engines():
     for require in ("FrequencyL(l=2)", "Dissimilarity(epsilon=10, delta=0.5, k=3)"):
         mine = shoal.plan(people, schema, require=require)
         assert shoal.plan(jvm.frame(people), schema, require=require, engine=jvm.engine()) == mine
+
+
+@pytest.mark.parametrize("shard", [None, 5000, 60])
+def test_rows_beyond_the_most_are_counted_with_people_who_stay(shard):
+    """Rows of people who are left out are suppressed, those that were never offered too."""
+    draw = np.random.default_rng(4)
+    who = np.repeat(np.arange(120), draw.integers(1, 6, 120))
+    people = pl.DataFrame(
+        {
+            "who": [f"p{one}" for one in who],
+            "age": draw.integers(20, 60, 120)[who],
+            "ill": [["flu", "flu", "flu", "gout", "cold"][one % 5] for one in who],
+            "mark": [f"m{row}" for row in range(len(who))],
+        }
+    )
+    schema = shoal.Schema(
+        quasi="age", sensitive="ill", other="mark", nobody_knows="mark", person="who", most_rows=2
+    )
+    release = shoal.anonymize(
+        people if shard is None else jvm.frame(people),
+        schema,
+        require="ill: FrequencyL(l=2)",
+        suppress="40%",
+        engine=None if shard is None else jvm.engine(shard),
+    )
+    shown = release.table if shard is None else published(release)
+    stays = people.filter(pl.col("mark").is_in(shown["mark"].implode()))
+    gone = people.filter(~pl.col("who").is_in(stays["who"].implode()))
+    assert (gone.group_by("who").len()["len"] > 2).any()
+    manifest = release.manifest
+    assert manifest.suppressed == gone.height
+    assert manifest.suppressed_people == gone["who"].n_unique()
+    assert manifest.capped == people.height - gone.height - stays.height > 0
 
 
 def with_several_rows(seed: int) -> pl.DataFrame:
@@ -587,7 +628,7 @@ def test_nobody_is_left_out_by_a_method_that_must_not_choose(tmp_path):
         (shoal.Local(shard=100), table(rows=400)),
         (jvm.engine(100), jvm.frame(table(rows=400))),
     ):
-        with pytest.raises(shoal.UsageError, match="leaves nobody out"):
+        with pytest.raises(shoal.UsageError, match="removes no rows"):
             shoal.anonymize(
                 people,
                 schema,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shlex
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import rscript
 from system.shell import shoal
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ class Session:
         if block.title is not None:
             Path(block.title).write_text(block.text, "utf-8")
             return
-        ways = {"python": self._python, "sh": self._commands, "sql": self._queries}
+        ways = {"python": self._python, "sh": self._commands, "sql": self._queries, "r": self._r}
         self.compare(block, *ways[block.language](block))
 
     def _queries(self, block: Block) -> tuple[str, int]:
@@ -39,6 +41,16 @@ class Session:
         base = self.names.setdefault("__duckdb__", duckdb.connect())
         rows = base.execute(block.text).fetchall()
         return "".join(f"{', '.join(map(str, row))}\n" for row in rows), 0
+
+    def _r(self, block: Block) -> tuple[str, int]:
+        program = rscript.pooling()
+        if program is None:  # what came out is then what the page shows
+            assert not os.environ.get(rscript.REQUIRED_POOLING), "R, mice and mitools are needed."
+            return block.output or "", 0
+        ran = subprocess.run(
+            [program, "-e", block.text], capture_output=True, text=True, check=False
+        )
+        return ran.stdout + ran.stderr * bool(ran.returncode), ran.returncode
 
     def _python(self, block: Block) -> tuple[str, int]:
         out = io.StringIO()

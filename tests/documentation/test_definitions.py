@@ -32,10 +32,10 @@ BESIDES = {
         "What it protects, and what not",
         "People with several rows",
     ),
-    "method": ("What it serves",),
+    "method": ("What it works with",),
     "rival": ("What it protects, and what not",),
     "distance": ("Properties",),
-    "hierarchy": ("What it gathers",),
+    "hierarchy": ("What it applies to",),
     "workload": ("What it measures",),
     "engine": ("What it does",),
 }
@@ -69,7 +69,7 @@ def test_a_page_says_whether_people_with_several_values_are_refused(name):
     said = sections(page_of(name))["People with several rows"]
     counts = term.sizes_only or (term.population and not term.disjoint)  # people, whatever rows
     defined = getattr(term, "crowd", None) is Pairwise.crowd or counts
-    assert ("refused" in said) == (not defined)
+    assert ("refuse" in said) == (not defined)
 
 
 def test_no_term_has_a_role_without_pages():

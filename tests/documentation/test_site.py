@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import pytest
+
 from documentation.pages import DOCS, ROOT
 
 COMMAND = Path(sys.executable).with_name("zensical")
@@ -66,6 +68,7 @@ def broken(site: Path, pages: dict[Path, Page]) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_the_site_builds_with_every_page_and_no_link_leads_nowhere(tmp_path):
     shutil.copytree(DOCS, tmp_path / "docs")
     shutil.copy(ROOT / "zensical.toml", tmp_path)

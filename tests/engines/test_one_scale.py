@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import shoal
+from amount import examples
 from shoal.errors import NotAchievable
 from shoal.table.column import Column
 
@@ -104,11 +105,14 @@ def test_scaled_distances_hold_by_the_ranges_that_are_published(way, names):
 DISTANCES = ("Hierarchical(Prefix())", "Hierarchical(Grouped(size=2))")
 
 
+@pytest.mark.more
 @pytest.mark.few(1)
 @pytest.mark.parametrize("way", range(len(WAYS)))
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_hierarchies_that_follow_from_the_table_do_too(way, distance):
-    found = [published(seed, way, ["code"], f", distance={distance}") for seed in range(12)]
+    found = [
+        published(seed, way, ["code"], f", distance={distance}") for seed in range(examples(12))
+    ]
     assert all(one.audit().holds for one in found if one is not None)
     assert any(found)
 

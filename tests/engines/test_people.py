@@ -222,7 +222,7 @@ def test_rows_alike_in_value_are_one_value_of_a_person() -> None:
 )
 def test_what_is_not_defined_for_several_values_is_refused(require: str) -> None:
     table = visits(random.Random(4), 60, 30)
-    with pytest.raises(shoal.UsageError, match="one value a person"):
+    with pytest.raises(shoal.UsageError, match="one value per person"):
         shoal.anonymize(table, schema_of(), require=require)
     release = shoal.anonymize(table, schema_of(most_rows=1), require=require)
     assert release.audit().holds

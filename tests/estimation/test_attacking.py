@@ -4,6 +4,9 @@ import numpy as np
 import polars as pl
 
 import shoal
+from shoal.estimation import recovering
+from shoal.estimation.opening import open_release
+from shoal.estimation.recovering import recovered, some_groups
 
 SCHEMA = shoal.Schema(quasi=["age", "town"], sensitive="pay")
 
@@ -51,3 +54,58 @@ def test_the_model_needs_two_tables(tmp_path):
     table = people(random, 120, follows=False)
     found = learned(table, table, people(random, 400, follows=False), tmp_path, "intervals")
     assert set(found) == {("inference", 50), ("learning", None)}
+
+
+def test_a_pairing_that_all_groups_show_is_a_finding(tmp_path):
+    random = np.random.default_rng(5)
+    table = people(random, 400, follows=True)
+    wide = shoal.anonymize(
+        table,
+        SCHEMA,
+        require="EpsilonM(epsilon=1200, m=3)",
+        method="Oblivious()",
+        form="two-tables",
+    )
+    wide.write(tmp_path / "out")
+    (said,) = recovered(wide, 1)
+    assert recovered(tmp_path / "out", 1) == [said]
+    assert "almost as from the original" in said
+    sure = float(said.split("For ")[1].split("%")[0])
+    assert sure > 20
+    assert f"out: {said}" in shoal.attack([tmp_path / "out"], seed=1).remarks
+    wide.owner_report(tmp_path / "owner.html")
+    assert said.split(":")[0] in (tmp_path / "owner.html").read_text("utf-8")
+
+
+def test_a_pairing_that_nothing_shows_is_no_finding():
+    random = np.random.default_rng(6)
+    table = people(random, 400, follows=False)
+    made = shoal.anonymize(
+        table,
+        SCHEMA,
+        require="EpsilonM(epsilon=1200, m=3)",
+        method="Oblivious()",
+        form="two-tables",
+    )
+    assert recovered(made, 1) == []
+    assert recovered(made.as_form("intervals"), 1) == []
+    narrow = shoal.anonymize(
+        table, SCHEMA, require="EpsilonM(epsilon=300, m=3)", method="Oblivious()", form="two-tables"
+    )
+    assert recovered(narrow, 1) == []  # little is missing, and nobody's value is known
+
+
+def test_the_model_is_fitted_to_whole_groups(monkeypatch):
+    monkeypatch.setattr(recovering, "MOST", 100)
+    made = shoal.anonymize(
+        people(np.random.default_rng(7), 300, follows=False),
+        SCHEMA,
+        require="EpsilonM(epsilon=50, m=3)",
+        method="Oblivious()",
+        form="two-tables",
+    )
+    whole = open_release(made)
+    some = some_groups(whole, 1)
+    assert 80 <= some.rows <= 100
+    assert {*np.diff(some.starts)} <= {*np.diff(whole.starts)}
+    assert len(some.quasi["age"].codes) == some.rows

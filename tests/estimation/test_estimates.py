@@ -8,14 +8,16 @@ import pytest
 
 import shoal
 from estimation.people import QUASI, TRUTH, published, release, simulated
-from shoal.estimation import judging
+from shoal.estimation import analyses, judging
 from shoal.estimation.analyses import regression
 from shoal.estimation.completing import Problem
-from shoal.estimation.judging import before, caveats
+from shoal.estimation.judging import before
 from shoal.estimation.opening import Analysable, open_release
+from shoal.release.manifest import caveats, conclusion_of
 from shoal.release.stated import StatedColumn
 from shoal.runs.correcting import CORRECTED
 from shoal.table.coding import code_lenient
+from shoal.views.tables import explained
 from stated import stated
 
 FORMULA = "log(income) ~ age + hours + C(sex)"
@@ -186,6 +188,7 @@ def test_methods_that_look_at_values_are_approximate():
     assert "Split()" in found.reason
 
 
+@pytest.mark.long
 def test_near_the_limit_the_bias_of_groups_is_measured_and_subtracted(monkeypatch):
     made = published(simulated(600, 4), 3000, method="Split()")
     found = {}
@@ -235,3 +238,90 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
         hits.append([one.low <= TRUTH[one.name] <= one.high for one in found.quantities])
     assert np.mean(hits, 0).min() >= 0.8
     assert 0.89 <= np.mean(hits) <= 0.99
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "said"),
+    [
+        ({}, "valid", "research under an agreement"),
+        ({"method": "Exchange()"}, "approximate", "Exchange() formed the groups"),
+        ({"form": "intervals"}, "refused", "form two-tables"),
+        ({"method": "Freeform()", "heterogeneous": True}, "refused", "no groups"),
+        (
+            {"require": ["KAnonymity(k=5)"], "form": "intervals", "method": "Mondrian()"},
+            "approximate",
+            "ordinary regression",
+        ),
+    ],
+)
+def test_what_a_form_and_a_method_allow_is_said_without_a_draw(changed, status, said):
+    found, reason = conclusion_of(release().manifest.but(**changed))
+    assert found == status
+    assert said in reason
+
+
+def test_the_report_and_comparisons_say_what_a_regression_is(tmp_path):
+    release().write(tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "Regression: valid. Oblivious()" in page
+    schema = shoal.Schema(quasi=QUASI, sensitive="income")
+    require, methods = "EpsilonM(epsilon=500, m=3)", ["Oblivious()", "Split()"]
+    made = shoal.compare(simulated(300, 1), schema, require=require, methods=methods, queries=0)
+    found = {one.method: one.regression for one in made.entries}
+    assert found == {"Oblivious()": "valid", "Split()": "approximate"}
+    said = " ".join(explained(made.to_dict()))
+    assert "valid with Oblivious(); approximate with Split()." in said
+    alone = made.to_dict() | {
+        "entries": [one for one in made.to_dict()["entries"] if one["method"] == "Split()"]
+    }
+    assert "Oblivious() allows most. Readers can tell who is in the table" in " ".join(
+        explained(alone)
+    )
+
+
+def weighted(rows: int) -> pl.DataFrame:
+    """People of whom the older stand for more, so that weights matter."""
+    table = simulated(rows, 12)
+    return table.with_columns(w=1 + (pl.col("age") > 45) * 3)
+
+
+def test_survey_weights_are_used_and_make_answers_approximate(tmp_path):
+    table = weighted(900)
+    schema = shoal.Schema(quasi=QUASI, sensitive="income", survey_weight="w")
+    made = published(table, 800, schema=schema, keep_other=True)
+    plain = shoal.estimate(published(table.drop("w"), 800), mean="income", seed=1)
+    found = shoal.estimate(made, mean="income", seed=1)
+    assert (plain.status, found.status) == ("valid", "approximate")
+    assert "survey weight w" in found.reason
+    w, income = table["w"].to_numpy(), table["income"].to_numpy()
+    one = found.quantities[0]
+    assert abs(one.estimate - np.average(income, weights=w)) < one.se
+    assert abs(one.estimate - income.mean()) > 2 * one.se
+    shoal.complete(made, tmp_path / "tables", tables=2, seed=1)
+    long = pl.read_csv(tmp_path / "tables" / "completed.csv", infer_schema_length=None)
+    assert long.filter(pl.col(".imp") == 1)["w"].sum() == pytest.approx(w.sum())
+
+
+def test_weighted_fits_are_those_of_as_many_copies():
+    table = weighted(240)
+    w = table["w"].to_numpy()
+    copies = table[np.repeat(np.arange(240), w)]
+
+    def fitted(rows, weights, ask):
+        columns = {name: code_lenient(rows[name]) for name in (*QUASI, "income")}
+        values = {"income": columns.pop("income")}
+        alone = Analysable(stated(), np.arange(rows.height + 1), columns, values, weights)
+        return ask(alone).fit(np.arange(rows.height, dtype=np.int32))[0]
+
+    for ask in (
+        lambda one: regression(one, "log(income) ~ age + hours", logit=False),
+        lambda one: regression(one, "income > 30000 ~ age", logit=True),
+        lambda one: analyses.means(one, "income", "sex"),
+        lambda one: analyses.correlations(one, None),
+    ):
+        once, often = fitted(table, w.astype(float), ask), fitted(copies, None, ask)
+        assert once == pytest.approx(often, rel=1e-5)
+    middle, _ = analyses.quantile_of(np.arange(5.0), np.ones(5), 0.3)
+    assert middle == pytest.approx(np.quantile(np.arange(5.0), 0.3))
+    heavy, _ = analyses.quantile_of(np.arange(5.0), np.array([1, 1, 1, 1, 40.0]), 0.5)
+    assert heavy > 3

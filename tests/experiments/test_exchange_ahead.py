@@ -13,7 +13,7 @@ KINDS = {"absolute": 4500.0, "relative": 0.125}
 
 
 @pytest.fixture(scope="module")
-def asked() -> list[shoal.measures.Questions]:
+def asked() -> list[shoal.measures.CountQueries]:
     """Queries over 2, 3 and 4 columns."""
     return [
         shoal.measures.Workload(quasi=quasi, selectivity=0.1, queries=150).draw(
@@ -27,7 +27,7 @@ def asked() -> list[shoal.measures.Questions]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("m", [2, 3, 4, 5, 6, 7])
 def test_exchange_is_behind_at_no_m_and_no_number_of_columns(
-    asked: list[shoal.measures.Questions], kind: str, m: int
+    asked: list[shoal.measures.CountQueries], kind: str, m: int
 ) -> None:
     require = shoal.principles.EpsilonM(epsilon=KINDS[kind], m=m, relative=kind == "relative")
     ours, paper = (

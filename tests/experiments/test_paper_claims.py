@@ -263,4 +263,4 @@ def test_figure_5_says_where_exchange_is_behind_round_robin() -> None:
         said = (
             f"behind in {worse} of 18 cases" if worse else "behind at no m and no number of columns"
         )
-        assert told.endswith(f"it is {said}.")
+        assert told.endswith(f"is {said}.")

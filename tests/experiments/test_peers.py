@@ -188,6 +188,12 @@ def test_a_command_is_stopped_at_the_limit_with_what_it_said():
     assert 4 <= taken.seconds < 60
 
 
+def test_a_command_is_stopped_where_the_processor_has_worked_enough():
+    taken = measure([sys.executable, "-S", "-c", "while True: pass"], limit=60, work=1)
+    assert taken.code is None
+    assert 0.5 <= taken.cpu < 3
+
+
 def test_a_command_that_fails_says_why():
     taken = measure([sys.executable, "-c", "print('x'); raise SystemExit('no luck')"], limit=60)
     assert (taken.code, taken.reason) == (1, "no luck")

@@ -45,7 +45,12 @@ def result(method: str, require: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("method", "require"), CASES)
+SLOW = {"Freeform()": [pytest.mark.long]}
+
+
+@pytest.mark.parametrize(
+    ("method", "require"), [pytest.param(*one, marks=SLOW.get(one[0], [])) for one in CASES]
+)
 def test_a_result_is_what_it_was_or_better(method, require):
     known = json.loads(FILE.read_text("utf-8"))[f"{method} {require}"]
     found = result(method, require)

@@ -7,7 +7,6 @@ import inspect
 import re
 import tomllib
 from collections import Counter
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,35 +14,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 import shoal
+from house.source import ROOT, SOURCE, modules, room
 from shoal.names import homes
 from shoal.principles.base import Principle
+from shoal.release.manifest import Manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src"
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 OF_CLI = {"cli", "views", "web"}  # `serve` starts the page
 PUBLIC = ("shoal", *(f"shoal.{name}" for name, home in homes("shoal").items() if home == "shoal"))
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-
-
-@cache
-def modules() -> dict[str, ast.Module]:
-    """Return every module of Shoal by its dotted name."""
-    found = {}
-    for path in sorted((SOURCE / "shoal").rglob("*.py")):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        found[name] = ast.parse(path.read_text("utf-8"))
-    return found
-
-
-def lines(name: str) -> int:
-    path = SOURCE.joinpath(*name.split("."))
-    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return len(file.read_text("utf-8").splitlines())
 
 
 def imported(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
@@ -53,10 +35,6 @@ def imported(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
             yield from ((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield from ((node.module, alias.name) for alias in node.names)
-
-
-def room(name: str) -> str:
-    return ([*name.split("."), ""])[1]
 
 
 def texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -180,11 +158,15 @@ def test_layers_have_no_exceptions():
         assert contract.get("ignore_imports", []) == []
 
 
+def test_a_manifest_has_fields_and_no_keys():
+    assert not hasattr(Manifest, "__getitem__")
+
+
 @pytest.mark.parametrize("space", PUBLIC)
 def test_a_public_name_has_its_page(space):
     reference = (ROOT / "docs" / "reference" / "python.md").read_text("utf-8")
     own = [name for name in dir(import_module(space)) if name != "__version__"]
-    entries = r"(?m)^#+ (?:shoal\.)?{0}$|\[`{0}\(|^\| `{0}` "
+    entries = r"(?m)^#+ shoal\.{0}$|\[`{0}[`(]|^\| `{0}` "
     assert [name for name in own if not re.search(entries.format(name), reference)] == []
 
 

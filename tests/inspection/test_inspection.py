@@ -59,6 +59,7 @@ def check(table):
     return found
 
 
+@settings(max_examples=examples(30))
 @given(dirty())
 def test_inspecting_text_never_fails_and_counts_are_true(table):
     found = check(table)
@@ -78,6 +79,7 @@ def test_inspecting_typed_columns_never_fails(columns):
     check(pl.DataFrame({f"c{place}": column for place, column in enumerate(columns)}))
 
 
+@settings(max_examples=examples(30))
 @given(dirty())
 def test_a_told_dependence_is_true(table):
     wide = pl.concat([table] * 25)  # so that values repeat, as they must to tell anything

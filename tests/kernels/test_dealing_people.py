@@ -1,4 +1,4 @@
-"""Dealing in turn is for one value a person: people with several have no sorted order."""
+"""Dealing in turn is for one value per person: people with several have no sorted order."""
 
 from __future__ import annotations
 

@@ -120,6 +120,7 @@ def test_a_kernel_waits_until_it_is_asked_for_and_takes_no_other_types(place: Pa
     assert found["more"] is False
 
 
+@pytest.mark.long
 def test_another_numba_keeps_kernels_in_its_own_way(place: Path) -> None:
     (place / "newer.py").write_text("import numba\nnumba.__version__ = '7.0.0'\n")
     (place / "called.py").write_text("import newer\n" + CALLED)

@@ -30,7 +30,7 @@ def square(value):
 """
 CALLED = """
 import numpy as np
-from shoal.kernels.compiling import compiled, later, lean
+from shoal.kernels.compiling import compiled, lean
 from shoal.kernels.deeper.squared import square
 
 @lean
@@ -47,7 +47,7 @@ def steps(count):
         found[place] = place
     return found
 
-@later("int64(int64[::1])")
+@compiled("int64(int64[::1])")
 def highest(values):
     found = values[0]
     for value in values:
@@ -89,7 +89,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("made") / "package"
     kernels = place / "shoal" / "kernels"
     (kernels / "deeper").mkdir(parents=True)
-    for name in ("compiling", "keeping", "shipping"):
+    for name in ("compiling", "keeping", "loading", "shipping"):
         shutil.copy(HERE / "src" / "shoal" / "kernels" / f"{name}.py", kernels)
     whole = (HERE / "src" / "shoal" / "kernels" / "__init__.py").read_text()
     before, _, rest = whole.partition("MODULES = (")
@@ -195,6 +195,57 @@ def test_a_file_that_was_cut_is_no_crash(package: Path) -> None:
     assert len(compiled) >= len(ALL) - 2  # one is whole, which another may have in itself
 
 
+WITHOUT = """
+import json, sys
+import numpy as np
+from shoal.kernels.called import highest, squares
+found = squares(np.arange(4.0)), int(highest(np.arange(3)))
+if "strided" in sys.argv:
+    found = squares(np.arange(8.0)[::2]), found[1]
+if "true" in sys.argv:
+    found = found[0], int(highest(np.array([True])))
+print(json.dumps([found, "numba" in sys.modules]))
+"""
+
+
+def without(place: Path, *more: str, **environment: str) -> tuple[list[float], bool]:
+    """Return what kernels find in a fresh process, and whether Numba was imported for it."""
+    environment |= {"NUMBA_CACHE_DIR": str(place / "cache")}
+    found, imported = json.loads(ran(place, "-c", WITHOUT, *more, **environment))
+    return found, imported
+
+
+def test_kernels_go_without_numba_where_they_fit(package: Path) -> None:
+    assert without(package) == ([14.0, 2], False)
+    assert not (package / "cache").exists()
+    # Numba has to be asked for other types, and where it was told how to compile.
+    assert without(package, "strided") == ([56.0, 2], True)
+    assert without(package, NUMBA_BOUNDSCHECK="1") == ([14.0, 2], True)
+    # What was compiled here goes without it as well, next time.
+    assert without(package, "strided") == ([56.0, 2], False)
+
+
+def test_types_that_a_kernel_does_not_take_are_refused(package: Path) -> None:
+    """The bytes of a truth value are not those of a number."""
+    with pytest.raises(AssertionError, match="TypeError"):
+        without(package, "true")
+
+
+def test_kept_kernels_go_without_numba_until_anything_changes(package: Path) -> None:
+    shipped(package).unlink()
+    assert without(package) == ([14.0, 2], True)
+    assert without(package) == ([14.0, 2], False)
+    (file,) = (package / "cache").glob("*.squares-*.kernel")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-100] + bytes([whole[-100] ^ 1]) + whole[-99:])
+    assert without(package) == ([14.0, 2], True)
+    changed = package / "shoal" / "kernels" / "deeper" / "squared.py"
+    changed.write_text(SQUARED.replace("value * value", "value + value"))
+    shutil.rmtree(package / "cache", ignore_errors=False)
+    assert without(package) == ([12.0, 2], True)
+    assert without(package) == ([12.0, 2], False)
+
+
 TOLD = ["sources", "Python", "Numba", "llvmlite", "NumPy", "platform", "told"]
 
 
@@ -213,7 +264,7 @@ def found_in(file: Path, **other: str) -> int:
 
 
 def count(file: Path, platform: str, features: str) -> int:
-    return len(shipping.places.__wrapped__(file, platform, features))
+    return len(shipping.fitting.__wrapped__(file, platform, features)[0])
 
 
 def test_all_kernels_fit_where_nothing_differs(fits: Path) -> None:
@@ -230,6 +281,15 @@ def test_none_fits_where_anything_differs(fits: Path, what: str) -> None:
     told["made for"][what] += "0"
     rewrite(fits, told, rest)
     assert found_in(fits, platform=here) == 0
+
+
+def test_what_numba_is_told_is_known_without_it() -> None:
+    program = """
+import numba
+from shoal.kernels.shipping import UNTOLD, compiler_told
+assert compiler_told() == UNTOLD
+"""
+    ran(HERE / "src", "-c", program)
 
 
 def test_none_fits_where_numba_is_told_to_compile_otherwise(

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
+from amount import examples
 from shoal.datasets.census import census
 from shoal.errors import NotAchievable
 from shoal.methods.base import Task
@@ -72,9 +73,10 @@ def asked(random):
     return chosen or [every[int(random.integers(4))]]
 
 
+@pytest.mark.more
 def test_refined_groups_hold_by_the_definition_and_lose_no_more():
     tried = gained = 0
-    for seed in range(60):
+    for seed in range(examples(60)):
         random = np.random.default_rng(seed)
         frame, wanted = table(random), asked(random)
         tree = shoal.hierarchies.Prefix()
@@ -104,8 +106,8 @@ def test_refined_groups_hold_by_the_definition_and_lose_no_more():
         assert after <= before + 1e-9
         tried += 1
         gained += after < before - 1e-9
-    assert tried > 30
-    assert gained > 10
+    assert tried > examples(30)
+    assert gained > examples(10)
 
 
 def loss(frame, groups, tree):

@@ -118,7 +118,7 @@ def test_people_with_several_values_are_refused():
         salary=10 * pl.int_range(8)
     )
     several = shoal.Schema(quasi="age", sensitive="salary", person="who")
-    with pytest.raises(shoal.UsageError, match="one value a person"):
+    with pytest.raises(shoal.UsageError, match="one value per person"):
         shoal.anonymize(table, several, require=shoal.principles.Chain(epsilon=1, m=2))
 
 

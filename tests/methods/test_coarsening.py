@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import shoal
+from amount import examples
 from reference import proximity
 from reference import series as oracle
 from shoal.audit.nesting import Filling
@@ -119,9 +120,10 @@ def spoil(directory: Path, draw: random.Random) -> None:
     (directory / "manifest.json").write_text(json.dumps(manifest))
 
 
+@pytest.mark.more
 def test_the_audit_finds_what_an_exhaustive_search_finds(tmp_path):
     found = {True: 0, False: 0}
-    for seed in range(14):
+    for seed in range(examples(14)):
         draw = random.Random(seed)
         fine, coarse = tmp_path / f"fine{seed}", tmp_path / f"coarse{seed}"
         try:
@@ -135,7 +137,7 @@ def test_the_audit_finds_what_an_exhaustive_search_finds(tmp_path):
         said = [one for one in audit.problems if "unions" in one or "other cells" in one]
         assert bool(said) is not nested, (seed, audit.problems)
         found[nested] += 1
-    assert found[False] >= 3, found
+    assert found[False] >= examples(3), found
 
 
 def test_only_the_finer_release_is_read(tmp_path):

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
+from amount import examples
 from shoal.datasets.census import census
 from shoal.errors import UsageError
 from shoal.methods import choice
@@ -91,9 +92,10 @@ def weighed(release: shoal.Release) -> float:
     return float(np.average(list(lost.values()), weights=weights))
 
 
+@pytest.mark.more
 def test_the_default_never_loses_more_than_split_on_small_tables():
-    better = 0
-    for seed in range(40):
+    better, step = 0, 40 // examples(40)
+    for seed in range(step - 1, 40, step):
         usual, split = settled(seed, None), settled(seed, "Split()")
         if split is None:
             continue
@@ -102,7 +104,7 @@ def test_the_default_never_loses_more_than_split_on_small_tables():
         assert usual.audit().holds
         better += usual.manifest.method == "Split()"
         assert usual.manifest.asked.method is None
-    assert better > 2
+    assert better >= examples(3)
 
 
 def found_by(seed: int, method: str | None, **asked: Any) -> tuple[str, list[str]]:

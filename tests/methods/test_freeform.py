@@ -223,6 +223,7 @@ def test_improvement_never_raises_the_loss_and_keeps_the_graph_regular(seed):
     assert after.gcp <= before.gcp + 1e-9
 
 
+@pytest.mark.long
 def test_improvement_gains_one_per_cent_on_people():
     frame = people(2100)
     assert graph(frame, 8, seconds=1.5).gcp <= 0.99 * graph(frame, 8).gcp

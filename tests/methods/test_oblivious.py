@@ -271,7 +271,7 @@ def test_remainders_are_safe_too():
 )
 def test_other_methods_give_something_away(method, require, exceeds):
     """The check can fail: it finds what methods that look at values tell."""
-    found = shoal.measures.knows_method(small(4), SIX, require=require, method=method)
+    found = shoal.measures.minimality(small(4), SIX, require=require, method=method)
     assert found.distance > 0.1
     assert found.exceeded is not None
     assert (found.exceeded > 0) == exceeds
@@ -281,7 +281,7 @@ def test_other_methods_give_something_away(method, require, exceeds):
 def test_what_is_measured_is_what_the_definition_says():
     table = small(4)
     salaries = table["salary"].to_list()
-    found = shoal.measures.knows_method(
+    found = shoal.measures.minimality(
         table, SIX, require="EpsilonM(epsilon=1, m=2)", method="Split()"
     )
     made = outcomes(table, "EpsilonM(epsilon=1, m=2)", shoal.methods.Split())
@@ -323,7 +323,7 @@ def test_what_it_cannot_keep_is_refused_with_the_reason(require, reason):
 
 
 def test_leaving_out_rows_is_refused():
-    with pytest.raises(UsageError, match="leaves nobody out"):
+    with pytest.raises(UsageError, match="removes no rows"):
         shoal.anonymize(
             small(1, top=40), SIX, require="FrequencyL(l=2)", method="Oblivious()", suppress="1%"
         )
@@ -395,6 +395,6 @@ def test_larger_groups_are_tried_where_they_allow_more():
 
 def test_only_few_rows_can_be_gone_through():
     with pytest.raises(UsageError, match="at most 8 rows"):
-        shoal.measures.knows_method(
+        shoal.measures.minimality(
             small(1, rows=9), SIX, require="FrequencyL(l=2)", method="Oblivious()"
         )

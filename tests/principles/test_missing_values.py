@@ -21,7 +21,6 @@ from shoal.distances.relation import near
 from shoal.errors import InputError
 from shoal.methods.base import Task
 from shoal.principles.groups import Groups
-from shoal.principles.planning import plan_requirement
 from shoal.principles.requirement import requirements
 from shoal.table.coded import Sensitive, code_table
 from shoal.table.coding import code_lenient
@@ -137,7 +136,7 @@ def test_what_cannot_be_judged_is_refused_in_a_sentence(principle):
     with pytest.raises(InputError, match="cannot be checked, because values of s are missing"):
         principle.measure(groups, value)
     with pytest.raises(InputError, match=r"missing='drop'"):
-        plan_requirement(principle, value, 6)
+        principle.outlook(value, 6)
     principle.measure(*coded([[1, 2, 7], [3, 4, 5]]))
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.principles.outlook import Outlook
+from shoal.principles.foresight import RequirementPlan
 
 
 def partitions(members):
@@ -86,7 +86,7 @@ def test_bounds_of_people_are_those_of_the_definition_and_never_rule_out_what_ex
             assert plan.epsilon_bound == width
             assert (plan.achievable is False) == (m > plan.largest_m)
             known = shoal.plan(frame, schema, require=f"EpsilonM(epsilon={epsilon}, m={m})")
-            assert isinstance(known, Outlook)
+            assert isinstance(known, RequirementPlan)
             assert known.achievable is plan.achievable
             assert known.limits[0].limit == plan.largest_m
             if plan.achievable is False:
@@ -126,7 +126,7 @@ def test_one_row_a_person_is_planned_as_rows_are():
 
 def test_what_is_not_defined_for_several_values_is_refused_in_a_plan_too():
     _, frame, schema = drawn(3)
-    with pytest.raises(shoal.UsageError, match="one value a person"):
+    with pytest.raises(shoal.UsageError, match="one value per person"):
         shoal.plan(frame, schema, require="TCloseness(t=0.2)")
 
 
@@ -134,7 +134,7 @@ def test_groups_of_people_are_at_most_all_of_them():
     _, frame, schema = drawn(5)
     people = frame["who"].n_unique()
     known = shoal.plan(frame, schema, require=f"KAnonymity(k={people + 1})")
-    assert isinstance(known, Outlook)
+    assert isinstance(known, RequirementPlan)
     assert known.achievable is False
     assert known.people == people
     assert known.limits[0].limit == people

@@ -14,7 +14,7 @@ import shoal
 from reference import proximity
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
-from shoal.principles.planning import frontier, largest_share, maxsize, width_bound
+from shoal.principles.ordered import Ranked
 from shoal.principles.requirement import requirements
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
@@ -84,13 +84,17 @@ def test_groups_are_measured_each_on_its_own(chosen, groups):
 @given(principles(), st.one_of(small_integers, decimals))
 def test_maxsize_and_the_largest_m_equal_the_definition(chosen, values):
     principle, kind, params = chosen
-    assert maxsize(coded(values), principle) == proximity.maxsize(values, kind, **params)
-    assert largest_share(coded(values), principle) == proximity.largest_m(values, kind, **params)
+    assert principle.maxsize(Sensitive.of((coded(values),))) == proximity.maxsize(
+        values, kind, **params
+    )
+    assert principle.largest(Sensitive.of((coded(values),))) == proximity.largest_m(
+        values, kind, **params
+    )
 
 
 @given(groups_of_numbers, st.integers(1, 16), st.booleans())
 def test_the_bound_on_epsilon_equals_theorem_2(values, m, relative):
-    found = width_bound(coded(values), m, relative=relative)
+    found = Ranked.of(coded(values)).bound(m, relative=relative)
     wanted = proximity.epsilon_bound([str(v) for v in values], m, relative=relative)
     if wanted is None:
         assert found is None
@@ -100,7 +104,7 @@ def test_the_bound_on_epsilon_equals_theorem_2(values, m, relative):
 
 @given(small_integers, st.booleans())
 def test_the_frontier_has_every_m_where_the_floor_changes(values, relative):
-    found = [(p.m, p.epsilon_bound) for p in frontier(coded(values), relative=relative)]
+    found = [(p.m, p.epsilon_bound) for p in Ranked.of(coded(values)).frontier(relative=relative)]
     rows = len(values)
     wanted = []
     for m in range(2, rows + 1):
@@ -117,8 +121,10 @@ def test_the_frontier_has_every_m_where_the_floor_changes(values, relative):
 
 @given(small_integers, st.integers(0, 6), st.integers(1, 4))
 def test_the_bound_and_the_largest_m_agree(values, epsilon, m):
-    bound = width_bound(coded(values), m)
-    achievable = m <= largest_share(coded(values), shoal.principles.EpsilonM(epsilon=epsilon, m=m))
+    bound = Ranked.of(coded(values)).bound(m)
+    achievable = m <= shoal.principles.EpsilonM(epsilon=epsilon, m=m).largest(
+        Sensitive.of((coded(values),))
+    )
     assert achievable == (bound is None or epsilon < bound)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.principles.groups import Groups
-from shoal.principles.planning import largest_share, maxsize, width_bound
+from shoal.principles.ordered import Ranked
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
 
@@ -93,17 +93,17 @@ def test_window_of_thirty_finds_both_groups_at_risk_one():
 def test_maxsize_is_three_and_m_at_most_two_in_the_running_example():
     for below, above in ((20, 10000), (10000, 20)):
         principle = shoal.principles.Neighbourhood(below=below, above=above, m=2)
-        assert maxsize(RUNNING, principle) == 3
-        assert largest_share(RUNNING, principle) == 2
-    assert width_bound(RUNNING, 3) == 20
+        assert principle.maxsize(Sensitive.of((RUNNING,))) == 3
+        assert principle.largest(Sensitive.of((RUNNING,))) == 2
+    assert Ranked.of(RUNNING).bound(3) == 20
 
 
 def test_maxsize_of_the_two_parts_in_lemma_2():
     principle = shoal.principles.Neighbourhood(below=20, above=10000, m=2)
     low = code_column(pl.Series("s", [1000, 1010]))
     rest = code_column(pl.Series("s", [1020, 16000, 24000, 31000, 33000, 50000]))
-    assert maxsize(low, principle) == 2
-    assert maxsize(rest, principle) == 3
+    assert principle.maxsize(Sensitive.of((low,))) == 2
+    assert principle.maxsize(Sensitive.of((rest,))) == 3
 
 
 def test_relative_two_tenths_is_closed_at_both_ends():
@@ -125,7 +125,7 @@ def test_relative_needs_no_logarithm_over_zero_and_negatives():
 
 def test_uniform_values_reach_m_ten_for_a_tenth():
     values = code_column(pl.Series("s", [i / 99 for i in range(100)]))
-    assert largest_share(values, shoal.principles.EpsilonM(epsilon=0.1, m=2)) == 10
+    assert shoal.principles.EpsilonM(epsilon=0.1, m=2).largest(Sensitive.of((values,))) == 10
 
 
 @pytest.mark.parametrize(

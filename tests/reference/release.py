@@ -190,7 +190,10 @@ def parse_dates(cell: str) -> Interval:
 
 def days(text: str) -> Fraction:
     """Return the days from the year 1 to a date or timestamp without a zone."""
-    passed = dt.datetime.fromisoformat(text) - dt.datetime(1, 1, 1)  # noqa: DTZ001 - no zones
+    moment = dt.datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(dt.UTC).replace(tzinfo=None)
+    passed = moment - dt.datetime(1, 1, 1)  # noqa: DTZ001 - no zones from here on
     return Fraction(passed // dt.timedelta(microseconds=1), 86_400_000_000)
 
 
@@ -276,17 +279,13 @@ def ncp(release: Release, original: Sequence[Row] | None = None) -> dict[str, Fr
     The domain is taken from the original table where given, else from the manifest.
     """
     suppressed = release.manifest.get("suppressed") or 0
-    return {
-        column["name"]: (
-            sum(
-                cell_ncp(column, row[column["name"]], _domain(column, original))
-                for row in release.rows
-            )
-            + Fraction(suppressed)
-        )
-        / (len(release.rows) + suppressed)
-        for column in release.columns("quasi")
-    }
+    found = {}
+    for column in release.columns("quasi"):
+        domain = _domain(column, original)
+        times = Counter(row[column["name"]] for row in release.rows)
+        lost = sum(cell_ncp(column, cell, domain) * count for cell, count in times.items())
+        found[column["name"]] = (lost + Fraction(suppressed)) / (len(release.rows) + suppressed)
+    return found
 
 
 def gcp(release: Release, original: Sequence[Row] | None = None) -> Fraction:

@@ -54,3 +54,14 @@ def least(numbers, size):
         return min(found, default=float("inf"))
 
     return best(list(range(len(numbers))))
+
+
+def least_of_runs(numbers, size):
+    """Return the least squared error of runs of at least `size` neighbours, by looking at each."""
+    ranked = sorted(numbers)
+    best = [0.0] + [float("inf")] * len(ranked)
+    for end in range(size, len(ranked) + 1):
+        best[end] = min(
+            best[begin] + error([ranked], [range(begin, end)]) for begin in range(end - size + 1)
+        )
+    return best[-1]

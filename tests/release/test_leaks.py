@@ -23,6 +23,7 @@ import pytest
 import zstandard
 
 import shoal
+from amount import examples
 from reference.pools import NUMBERS, POOLS
 from reference.recoding import rule_covers
 from searched import searched
@@ -280,9 +281,10 @@ def test_no_database_holds_a_label_that_only_rows_left_out_have(
     assert not re.search("TOWNMARK|ILLMARK", text)
 
 
+@pytest.mark.more
 def test_a_manifest_names_published_nodes_and_those_above_them() -> None:
     """On random tables: nodes are the published ones and their ancestors, leaves are counted."""
-    for seed in range(120):
+    for seed in range(examples(120)):
         draw = random.Random(seed)
         name, pool, rule = draw.choice(POOLS)
         cells = [draw.choice(pool) for _ in range(draw.randint(3, 14))]

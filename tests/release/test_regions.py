@@ -209,3 +209,25 @@ def test_the_spelling_of_an_end_does_not_say_whether_somebody_lies_there() -> No
     for text in release.table["x"].unique():
         for end in json.loads(text) if text.startswith("[") else [text]:
             assert str(end) in {f"{tenths / 10:g}" for tenths in range(100, 141)}
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3])
+@pytest.mark.parametrize("parts", [1, 3])
+def test_the_step_says_no_more_of_values_inside_of_cells_than_the_ends_of_cells(
+    digits: int, parts: int
+) -> None:
+    """Two tables that lead to the same cells lead to the same manifest."""
+    found = []
+    for more in (0, 5 * 10**-digits):
+        ages = [20, round(25 + more, digits), 30] * parts
+        rows = {"ward": [f"w{n // 3}" for n in range(3 * parts)], "age": list(map(str, ages))}
+        table = pl.DataFrame(rows | {"pay": [1000 * n for n in range(3 * parts)]})
+        asked = shoal.Schema(
+            quasi=["ward", "age"], never_mix="ward", sensitive="pay", types={"age": "numeric"}
+        )
+        release = shoal.anonymize(
+            table, asked, require="EpsilonM(epsilon=500, m=3)", cells="regions", seed=1
+        )
+        assert release.table["age"].unique().to_list() == ["[20, 30]"]
+        found.append(release.manifest.columns)
+    assert found[0] == found[1]

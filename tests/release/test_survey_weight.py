@@ -65,6 +65,22 @@ def test_the_audit_sees_weights_that_tell_rows_apart(tmp_path):
     assert [c["name"] for c in manifest["columns"] if c.get("survey_weight")] == ["w"]
 
 
+@pytest.mark.parametrize("other", [(), ("note",), ("note", "w")])
+def test_a_weight_is_asked_for_as_a_weight_and_not_as_another_column(other, tmp_path):
+    """It is a mean, so nobody asked for it to be published as it is."""
+    frame = people(random.Random(2)).with_columns(note=pl.lit("a"))
+    schema = shoal.Schema(quasi="age", sensitive="pay", other=other, survey_weight="w")
+    shoal.anonymize(frame, schema, require="KAnonymity(k=5)").write(tmp_path / "out")
+    path = tmp_path / "out" / "manifest.json"
+    manifest = json.loads(path.read_text("utf-8"))
+    asked = manifest["asked"]
+    assert asked["survey_weight"] == "w"
+    assert asked.get("other", []) == ["note"] * ("note" in other)
+    manifest["asked"] |= {"other": [*asked.get("other", []), "w"]}
+    path.write_text(json.dumps(manifest), "utf-8")
+    assert any("'other'" in problem for problem in shoal.audit(tmp_path / "out").problems)
+
+
 @pytest.mark.parametrize("cell", [None, "-1", "x", "inf"])
 def test_what_is_no_weight_is_refused(cell):
     frame = people(random.Random(1)).with_columns(w=pl.Series([cell, *["1"] * 79]))

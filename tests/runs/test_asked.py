@@ -79,8 +79,9 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-# Those about one's own machine, which change nothing that is published.
+# Those about one's own machine and files, of which nothing is published.
 OWN = {
+    *("header_row", "header_lines", "skip_last", "missing_codes"),  # where its table lies in a file
     *("table", "output", "query", "sheet", "linkage", "owner_report", "trials"),
     "hold_out_file",
     *("seed", "identifying", "dry_run", "force", "quiet", "json"),

@@ -28,6 +28,7 @@ def told(stop, rows=3000):
     return losses, run.release().loss
 
 
+@pytest.mark.long
 def test_the_last_that_is_told_is_what_is_published():
     losses, loss = told(40)
     assert len(losses) > 5

@@ -2,6 +2,7 @@
 
 import random
 import re
+from contextlib import suppress
 
 import polars as pl
 import pytest
@@ -135,3 +136,33 @@ def test_a_limit_on_equal_values_asks_for_no_larger_groups_than_shares_need():
     sizes = [int(k) for one in found for k in re.findall(r"AlphaK\(.*k=(\d+)", one["text"])]
     assert sizes
     assert max(sizes) <= 20
+
+
+@pytest.mark.parametrize("people", [False, True])
+@pytest.mark.parametrize("gaps", [0, 4])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "EpsilonM(epsilon=500, m=3)",
+        "EpsilonM(epsilon=0.1, m=2, relative=True)",
+        "DeltaLDiversity(delta=200, l=2)",
+        "Window(width=500, m=2)",
+        "Chain(epsilon=100, m=2)",
+        "FrequencyL(l=2)",
+        "DistinctL(l=2)",
+        "KAnonymity(k=3)",
+        "TCloseness(t=0.4)",
+        "Dissimilarity(epsilon=0.1, delta=0.5, k=4)",
+    ],
+)
+def test_whatever_a_table_has_a_requirement_is_considered_or_refused_in_words(text, gaps, people):
+    """Rows with gaps that are kept, and people with several rows, each and both."""
+    draw = random.Random(3)
+    pay = [None if row < gaps else draw.randint(0, 90) * 100 for row in range(60)]
+    table = pl.DataFrame(
+        {"who": [row % 45 for row in range(60)], "age": [row % 7 for row in range(60)], "pay": pay}
+    )
+    schema = shoal.Schema(quasi="age", sensitive="pay", person="who" if people else None)
+    with suppress(shoal.ShoalError):
+        known = consider(table, schema, text, "value")
+        assert known["achievable"] in {True, False, None}

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.release.cells import spans
+from shoal.release.cover import Cover
 from shoal.runs.features import Feature, Learner, Learnt, balanced_accuracy
 from shoal.table.coded import code_table
 
@@ -28,7 +28,7 @@ def _cover(*groups):
 def test_an_interval_is_its_midpoint_in_units_of_the_original():
     ages = pl.Series("age", [10, 20, 30, 40])
     feature = Feature.of(ages, np.arange(4), kind=None)
-    cells = feature.cells(feature.column, spans(feature.column, _cover([0, 1], [2, 3])))
+    cells = feature.cells(Cover.of(feature.column, _cover([0, 1], [2, 3])))
     deviation = np.std([10, 20, 30, 40])
     assert cells[:, 0] == pytest.approx([(15 - 25) / deviation, (35 - 25) / deviation])
     points = feature.points(np.array([0, 3]))
@@ -38,7 +38,7 @@ def test_an_interval_is_its_midpoint_in_units_of_the_original():
 def test_a_set_shares_itself_among_its_labels():
     towns = pl.Series("town", ["a", "b", "c", "a"])
     feature = Feature.of(towns, np.arange(4), kind=None)
-    cells = feature.cells(feature.column, spans(feature.column, _cover([0, 1, 2], [3])))
+    cells = feature.cells(Cover.of(feature.column, _cover([0, 1, 2], [3])))
     assert cells == pytest.approx(np.array([[1 / 3, 1 / 3, 1 / 3, 0], [1, 0, 0, 0]]))
     assert feature.points(np.array([2])).tolist() == [[0, 0, 1, 0]]
 
@@ -53,8 +53,8 @@ def test_a_node_shares_itself_among_the_labels_under_it():
     )
     feature = Feature.of(ages["age"], np.arange(5), kind="code")
     column = code_table(ages, schema).quasi[0]
-    covered = spans(column, _cover([0, 1], [2, 3], [4]))
-    found = feature.cells(column, covered)
+    covered = Cover.of(column, _cover([0, 1], [2, 3], [4]))
+    found = feature.cells(covered)
     assert found[:, :5] == pytest.approx(
         np.array([[1 / 2, 1 / 2, 0, 0, 0], [0, 0, 1 / 3, 1 / 3, 1 / 3], [0, 0, 0, 0, 1]])
     )
@@ -68,7 +68,7 @@ def test_a_node_of_numbers_is_their_mean():
     )
     feature = Feature.of(ages["age"], np.arange(6), kind=None)
     column = code_table(ages, schema, missing="value").quasi[0]
-    found = feature.cells(column, spans(column, _cover([0, 1], [2, 3], [4], [5])))
+    found = feature.cells(Cover.of(column, _cover([0, 1], [2, 3], [4], [5])))
     numbers = found[:, 0] * feature.unit + feature.middle
     assert numbers == pytest.approx([11.5, 24, 29, 19])  # nothing known is the mean
     assert found[:, 1].tolist() == [0, 0, 0, 1]
@@ -112,7 +112,7 @@ def test_missing_numbers_count_as_the_mean_and_missing_labels_as_a_label():
 def test_a_release_with_fewer_labels_keeps_the_places_of_the_original():
     whole = Feature.of(pl.Series("town", ["a", "b", "c"]), np.arange(3), kind=None)
     fewer = Feature.of(pl.Series("town", ["c", "b"]), np.arange(2), kind=None).column
-    cells = whole.cells(fewer, spans(fewer, _cover([0], [1])))
+    cells = whole.cells(Cover.of(fewer, _cover([0], [1])))
     assert cells.tolist() == [[0, 0, 1, 0], [0, 1, 0, 0]]
 
 
@@ -210,11 +210,11 @@ def test_a_release_that_was_made_before_is_learned_from():
     people = _people(600)
     train, held_out = people[:450], people[450:]
     release = shoal.anonymize(train, SCHEMA, require="KAnonymity(k=4)")
-    found = shoal.measures.learning_of(release, held_out.to_pandas(), target="rich")
+    found = shoal.measures.learning_from_release(release, held_out.to_pandas(), target="rich")
     assert (found.trained, found.asked) == (450, 150)
     assert (found.best("release") or 0) > 0.9
     # text and numbers are the same cells
-    spelled = shoal.measures.learning_of(release, held_out.cast(pl.String), target="rich")
+    spelled = shoal.measures.learning_from_release(release, held_out.cast(pl.String), target="rich")
     assert spelled.original == found.original
 
 
@@ -224,7 +224,7 @@ def test_suppressed_and_incomplete_rows_are_not_trained_on():
     )
     schema = shoal.Schema(quasi=["age", "town"], sensitive="pay")
     release = shoal.anonymize(people, schema, require="KAnonymity(k=3)", missing="drop")
-    assert shoal.measures.learning_of(release, _people(50)).trained == 190
+    assert shoal.measures.learning_from_release(release, _people(50)).trained == 190
 
 
 @pytest.mark.parametrize("target", ["age", "name", "nothing"])

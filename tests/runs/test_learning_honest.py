@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.principles.groups import Groups
-from shoal.release.cells import spans
+from shoal.release.cover import Cover
 from shoal.runs.features import Feature
 from shoal.runs.learned import (
     HELD_OUT,
@@ -92,7 +92,7 @@ def test_numbers_are_numbers_to_the_original_with_a_hierarchy_too(hierarchy):
     assert score(found, "release") <= score(found, "original") + 0.01
     assert score(found, "release") > 0.5  # nodes are the mean of what is under them
     release = shoal.anonymize(table[:300], tree, **options)
-    assert score(shoal.measures.learning_of(release, table[300:]), "original") > 0.99
+    assert score(shoal.measures.learning_from_release(release, table[300:]), "original") > 0.99
 
 
 @pytest.mark.parametrize("hierarchies", [{}, {"x": "Bins(width=10)"}])
@@ -115,9 +115,9 @@ def test_missing_numbers_can_be_a_value(hierarchies):
     found = shoal.measures.learning_utility(table, schema, method="Mondrian()", **options)
     assert score(found, "original") > 0.9  # that a number is missing is known too
     release = shoal.anonymize(table[:250], schema, **options)
-    again = shoal.measures.learning_of(release, table[250:])
+    again = shoal.measures.learning_from_release(release, table[250:])
     assert score(again, "original") > 0.9
-    spelled = shoal.measures.learning_of(release, table[250:].cast(pl.String))
+    spelled = shoal.measures.learning_from_release(release, table[250:].cast(pl.String))
     assert spelled.original == again.original
 
 
@@ -136,7 +136,7 @@ def test_cells_of_single_rows_are_what_the_rows_are(cells, data):
     )
     column = code_table(table, schema, missing="value").quasi[0]
     feature = Feature.of(table["x"], np.arange(len(cells)), kind=None)
-    found = feature.cells(column, spans(column, Groups(np.arange(len(cells)))))
+    found = feature.cells(Cover.of(column, Groups(np.arange(len(cells)))))
     assert found == pytest.approx(feature.points(np.arange(len(cells))), abs=1e-5)
 
 

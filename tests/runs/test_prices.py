@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.ask.ask import Ask
 from shoal.runs import prices
 from shoal.runs.run import Run
 
@@ -22,46 +23,44 @@ def people():
 
 
 @pytest.fixture
-def decided(tmp_path):
-    def write(require='["EpsilonM(epsilon=40, m=5)", "KAnonymity(k=6)"]', more=""):
-        file = tmp_path / "shoal.toml"
+def decided():
+    def asked(require='["EpsilonM(epsilon=40, m=5)", "KAnonymity(k=6)"]', more=""):
         roles = 'quasi = ["age", "zip", "sex"]\nsensitive = "pay"\n'
-        file.write_text(f"{roles}require = {require}\n{more}")
-        return file
+        return Ask.from_toml(f"{roles}require = {require}\n{more}")
 
-    return write
+    return asked
 
 
 def test_a_price_is_the_loss_of_a_release(people, decided):
-    file = decided('"KAnonymity(k=4)"', 'method = "Split()"\n')
-    found = prices.price(people, file)
-    whole = Run.load(file, table=people).release()
+    ask = decided('"KAnonymity(k=4)"', 'method = "Split()"\n')
+    found = prices.price(people, ask)
+    whole = Run.of(ask, table=people).release()
     assert found["loss"] == whole.manifest.loss.to_dict()
     assert found["rows"] == people.height
-    fewer = prices.price(people, file, drop="zip")
+    fewer = prices.price(people, ask, drop="zip")
     assert set(fewer["loss"]["ncp"]) == {"age", "sex"}
 
 
 def test_every_alternative_can_be_published_and_is_something_else(people, decided):
-    file = decided()
-    lost = prices.price(people, file)["loss"]["ncp"]
-    found = prices.alternatives(people, file, lost)
+    ask = decided()
+    lost = prices.price(people, ask)["loss"]["ncp"]
+    found = prices.alternatives(people, ask, lost)
     assert [one["kind"] for one in found] == ["everybody", "wider", "suppress", "drop"]
     for one in found:
         changes = {key: value for key, value in one.items() if key not in {"kind", "drop", "at"}}
         if one["kind"] == "drop":
             assert lost[one["drop"]] == max(lost.values())
             changes["quasi"] = [name for name in lost if name != one["drop"]]
-        run = Run.load(file, table=people, **changes)
+        run = Run.of(ask, table=people, **changes)
         assert run.release().audit().holds
     everybody = next(one for one in found if one["kind"] == "everybody")
     assert everybody["require"] == ["EpsilonM(epsilon=40, m=5)", "KAnonymity(k=11)"]
 
 
 def test_what_is_for_everybody_already_may_be_for_people_we_know(people, decided):
-    file = decided('"KAnonymity(k=20)"', 'suppress = "1%"\nnever_mix = "sex"\n')
-    lost = prices.price(people, file)["loss"]["ncp"]
-    found = prices.alternatives(people, file, lost)
+    ask = decided('"KAnonymity(k=20)"', 'suppress = "1%"\nnever_mix = "sex"\n')
+    lost = prices.price(people, ask)["loss"]["ncp"]
+    found = prices.alternatives(people, ask, lost)
     assert [one["kind"] for one in found] == ["known", "drop"]
     assert found[0]["require"] == ["KAnonymity(k=5)"]
     assert found[1]["drop"] != "sex"  # what is never mixed loses nothing
@@ -69,12 +68,12 @@ def test_what_is_for_everybody_already_may_be_for_people_we_know(people, decided
 
 def test_the_usual_method_is_the_one_that_a_run_takes(people, decided):
     for require in ('"EpsilonM(epsilon=40, m=4)"', '"TCloseness(t=0.4)"', '"KAnonymity(k=4)"'):
-        file = decided(require)
-        found = prices.methods(people, file)
+        ask = decided(require)
+        found = prices.methods(people, ask)
         (usual,) = [one["method"] for one in found if one["usual"]]
-        assert Run.load(file, table=people).release().manifest.method == usual
+        assert Run.of(ask, table=people).release().manifest.method == usual
         for one in found:
-            assert Run.load(file, table=people, method=one["method"]).release().audit().holds
+            assert Run.of(ask, table=people, method=one["method"]).release().audit().holds
 
 
 def test_forms_are_told_by_the_error_of_counts_or_by_why_they_cannot_be_had(people, decided):
@@ -82,6 +81,8 @@ def test_forms_are_told_by_the_error_of_counts_or_by_why_they_cannot_be_had(peop
     assert list(found) == ["intervals", "bounds", "means", "two-tables"]
     assert found["intervals"]["error"] == found["bounds"]["error"] > 0
     assert found["two-tables"]["error"] < found["intervals"]["error"]
+    assert found["two-tables"]["regression"] == "approximate"
+    assert found["intervals"]["regression"] == "not from this release"
     refused = {one["form"]: one for one in prices.forms(people, decided())}
     assert "KAnonymity" in refused["two-tables"]["problem"]
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import shoal
+from amount import examples
 from shoal.ask.ask import Ask
 from shoal.ask.options import options_of
 
@@ -170,12 +171,12 @@ def test_an_output_is_asked_for_in_the_words_of_who_asks():
     assert "--" not in str(told.value)
 
 
-@pytest.mark.few(1)
+@pytest.mark.more
 @pytest.mark.parametrize("people", [False, True])
 def test_a_rehearsal_looks_at_what_is_never_mixed_by_itself(people):
     """What a part cannot keep is refused before a run, and nothing that a run would publish."""
     draw, ends = random.Random(11), Counter[bool]()
-    for _ in range(60):
+    for _ in range(examples(60)):
         rows = draw.randint(6, 16)
         table = pl.DataFrame(
             {
@@ -207,4 +208,18 @@ def test_a_rehearsal_looks_at_what_is_never_mixed_by_itself(people):
         foreseen, found = said
         assert (foreseen is None) == (found is None), (said, table.rows())
         ends[found is None] += 1
-    assert min(ends[True], ends[False]) > 8
+    assert min(ends[True], ends[False]) >= examples(9)
+
+
+@pytest.mark.parametrize(("day", "told"), [("2001-01-31", True), ("9999-12-31", False)])
+def test_a_date_of_review_that_has_passed_is_told(tmp_path, day, told):
+    table = pl.DataFrame({"age": [20 + i % 9 for i in range(60)], "pay": range(60)})
+    heard: list[str] = []
+    shoal.results.Run(
+        table=table,
+        schema=shoal.Schema(quasi="age", sensitive="pay"),
+        require=("KAnonymity(k=3)",),
+        context={"review_date": day},
+        output=tmp_path / "out",
+    ).go(tell=lambda one: heard.append(str(one)))
+    assert any(f"The date of review, {day}, has passed." in one for one in heard) == told

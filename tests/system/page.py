@@ -17,11 +17,15 @@ def upload(client, text=TABLE, name="people.csv"):
     return place
 
 
-def finished(client, run):
+def finished(client, run, *, alone=True):
+    """Return the page of a run once it is done; other tests took releases of the same table."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         text = client.get(run).text
         if "sse-connect" not in text:
+            if alone and 'data-testid="not-given"' in text:
+                client.post(f"{run}/not-given")
+                return client.get(run).text
             return text
         time.sleep(0.1)
     msg = "the run did not end"

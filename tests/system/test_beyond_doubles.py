@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import shoal as library
-from shoal.principles.guarantee import reach, theorem
+from shoal.principles.dissimilarity import reach, theorem
 
 from .shell import shoal
 

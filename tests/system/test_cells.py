@@ -111,6 +111,18 @@ def test_what_regions_cannot_be_had_with_is_refused(
     assert said in done.said
 
 
+def test_regions_are_not_joined_by_coarsen(place: Path) -> None:
+    made = run("anonymize", "--schema", str(place / "shoal.toml"), "--quiet")
+    assert made.code == 0
+    out = place / "coarser"
+    release = next(path.parent for path in place.rglob("manifest.json"))
+    done = run("coarsen", str(release), "--require", "KAnonymity(k=8)", "--output", str(out))
+    assert done.code == 2
+    assert "whose cells are regions is not made coarser" in done.said
+    assert "--cells" in done.said  # what to do instead
+    assert not out.exists()
+
+
 def test_two_tables_have_no_cells_to_draw(place: Path) -> None:
     words = ["--form", "two-tables", "--require", "EpsilonM(epsilon=5, m=2)"]
     done = run("anonymize", "--schema", str(place / "shoal.toml"), *words)

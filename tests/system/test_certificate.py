@@ -34,6 +34,8 @@ def test_it_says_what_holds_with_digests_and_a_place_to_sign(released: Path) -> 
         "signature",
     ):
         assert words in page or words == manifest["digests"]["report.html"]
+    assert "Do not sign yet." in page
+    assert "The open questions on the first page are not answered." in page
     assert "&lt;b&gt;valley" in page
     assert "with a chance of at most 1 in 3 (any other guess" in page
     assert str(released.parent) not in page
@@ -48,6 +50,21 @@ def test_a_changed_file_is_certified_as_broken(released: Path) -> None:
     page = file.read_text("utf-8")
     assert ">Does not hold<" in page
     assert "Not as promised" in page
+    assert "Do not sign yet." in page
+    assert "print it and sign it" not in page
+
+
+def test_what_holds_without_open_questions_is_to_be_signed(tmp_path: Path) -> None:
+    rows = [{"age": str(n % 4), "pay": str(10 * n)} for n in range(80)]
+    table = write_csv(tmp_path / "t.csv", rows)
+    roles = ("--quasi", "age", "--sensitive", "pay", "--require", "EpsilonM(epsilon=5, m=12)")
+    assert shoal("anonymize", table, *roles, "--output", tmp_path / "out").code == 0
+    file = tmp_path / "certificate.html"
+    assert shoal("certificate", tmp_path / "out", file).code == 0
+    page = file.read_text("utf-8")
+    assert ">Holds<" in page
+    assert "print it and sign it" in page
+    assert "Do not sign" not in page
 
 
 @pytest.mark.parametrize(
@@ -142,3 +159,46 @@ def test_two_tables_are_not_said_to_be_coarser(tmp_path: Path) -> None:
     other = tmp_path / "other"
     assert anonymize(table, other, require="EpsilonM(epsilon=900, m=3)").code == 0
     assert "made coarser" in (other / "report.html").read_text("utf-8")
+
+
+def read_as_text(page: Path) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page.read_text("utf-8")).split())
+
+
+def test_every_promise_and_every_column_is_on_the_certificate(tmp_path: Path) -> None:
+    rows = [
+        {"p": n // 2, "age": n % 40, "s": n * 7 % 90, "t": n * 11 % 80, "u": n * 13 % 70}
+        for n in range(120)
+    ]
+    table = write_csv(tmp_path / "t.csv", [{k: str(v) for k, v in one.items()} for one in rows])
+    options = ("--quasi", "age", "--sensitive", "s,t,u", "--person", "p")
+    asked = ["KAnonymity(k=2)", *(f"{one}: EpsilonM(epsilon=1, m=2)" for one in "stu")]
+    more = [part for one in asked for part in ("--require", one)]
+    done = shoal("anonymize", table, *options, *more, "--output", tmp_path / "out")
+    assert done.code == 0, done
+    assert shoal("certificate", tmp_path / "out", tmp_path / "c.html").code == 0
+    text = read_as_text(tmp_path / "c.html")
+    for column in "stu":
+        assert f"one of the values of {column} listed for a person" in text
+    assert len(re.findall("at most 1 in 2", text[: text.index("All columns")])) >= len(asked)
+    header = (tmp_path / "out" / "release.csv").read_text("utf-8").splitlines()[0]
+    listed = text[text.index("All columns") :]
+    for name in header.split(","):
+        assert re.search(rf"\b{name}\b", listed), name
+
+
+def test_a_statement_stands_beside_what_it_leaves_out(tmp_path: Path) -> None:
+    """Somebody who signs that no reader knows a column reads what follows if that is wrong."""
+    rows = [
+        {"age": n % 40, "s": n * 7 % 90, "code": f"x{n}", "kind": "ab"[n % 2]} for n in range(120)
+    ]
+    table = write_csv(tmp_path / "t.csv", [{k: str(v) for k, v in one.items()} for one in rows])
+    roles = ("--quasi", "age", "--sensitive", "s", "--other", "code,kind")
+    how = ("--nobody-knows", "code", "--require", "EpsilonM(epsilon=1, m=3)")
+    done = shoal("anonymize", table, *roles, *how, "--output", tmp_path / "out")
+    assert done.code == 0, done
+    assert shoal("certificate", tmp_path / "out", tmp_path / "c.html").code == 0
+    said = "A reader who does know code can tell 120 of 120 rows apart from all others"
+    for page in (tmp_path / "c.html", tmp_path / "out" / "report.html"):
+        assert said in read_as_text(page), page
+    assert said in " ".join(done.out.split())

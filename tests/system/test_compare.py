@@ -85,7 +85,7 @@ def test_queries_risk_time_and_memory_are_measured(tmp_path: Path) -> None:
         assert set(entry) == {
             "method", "loss", "times_least", "query_error", "learning", "squared_error", "risk",
             "holds", "groups",
-            "seconds", "megabytes", "problem",
+            "seconds", "megabytes", "problem", "regression",
         }  # fmt: skip
         assert set(entry["query_error"]) == {"mean", "median", "p95"}
         assert 0 <= entry["query_error"]["median"] <= entry["query_error"]["p95"]

@@ -216,7 +216,7 @@ def dirty(draw: st.DrawFn) -> tuple[list[dict[str, str]], list[str]]:
 
 
 @settings(
-    max_examples=examples(120),
+    max_examples=examples(60),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(dirty())

@@ -232,3 +232,25 @@ def test_a_release_without_groups(tmp_path):
     release.write(tmp_path / "out")
     shoal.dossier(tmp_path / "out", tmp_path / "d.html", norm="nist", original=frame)
     assert "has no groups" in (tmp_path / "d.html").read_text()
+
+
+def test_attacks_are_tried_on_people_who_are_not_in_the_release(place):
+    """What the annex says of controls is what an attack with them says."""
+    others = pl.DataFrame(
+        {
+            "age": [20 + n * n % 17 for n in range(60, 560)],
+            "town": [["Aalen", "Bonn", "Celle"][n % 3] for n in range(60, 560)],
+            "pay": [1000 + 137 * (n * 7 % 61) for n in range(60, 560)],
+        }
+    )
+    original = place / "people.csv"
+    how = {"original": original, "control": others}
+    found = shoal.attack([place / "out"], **how).to_dict()["controlled"]
+    _, annex = write(place, "gdpr", "controls.html", **how)
+    assert found
+    for one in found:
+        assert re.split(r"\d", one["sentence"].replace("\xa0", " "))[0] in text_of(annex)
+    _, annex = write(place, "gdpr", "alone.html", original=original)
+    assert "who are not in the release were not given" in text_of(annex)
+    with pytest.raises(shoal.UsageError, match="original"):
+        shoal.dossier(place / "out", place / "x.html", norm="gdpr", control=others)

@@ -86,7 +86,7 @@ def test_the_command_asks_on_a_terminal_and_reads_as_anonymize_does(people, tmp_
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "Which promise should hold?" in done.stdout
-    assert "--delimiter" in Path(made).read_text("utf-8")
+    assert "delimiter = " in Path(made).read_text("utf-8")
     stopped = subprocess.run(
         [sys.executable, "-m", "shoal.cli.main", "init", table, "-o", made, "--force", "--ask"],
         input="", text=True, capture_output=True, check=False,

@@ -130,7 +130,7 @@ def test_manifest_and_report_say_whom_the_guarantee_is_about(made: Path) -> None
     said = " ".join(manifest_of(made / "out")["adversary"])
     report = (made / "out" / "report.html").read_text("utf-8")
     for text in (said, report):
-        assert "quasi-identifiers of everybody" in text
+        assert "quasi-identifiers of everyone" in text
         assert "not the sensitive value" in text
     assert "Every person in the table matches at least 5 published rows" in report
     assert "Zaphod" not in report

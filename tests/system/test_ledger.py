@@ -216,7 +216,7 @@ def test_newcomers_wait_for_each_other(series):
     draw = random.Random(9)
     fresh = [somebody(draw, 100 + n) | {"pay": str(5000 + 100 * n)} for n in range(4)]
     outcome = publish(where, "d", people[5:] + fresh[:2], batch=4)
-    assert "2 newcomers wait until they are 4" in " ".join(map(str, outcome.remarks))
+    assert "2 newcomers wait until there are 4" in " ".join(map(str, outcome.remarks))
     assert outcome.facts["suppressed_people"] == 2
     after = publish(where, "e", people[5:] + fresh, batch=4)
     assert after.facts["suppressed_people"] == 0
@@ -238,7 +238,7 @@ def test_a_round_that_never_appeared_is_published_unchanged(series, monkeypatch)
     committed = read_ledger(where / "ledger")
     assert committed.pending
     outcome = publish(where, "d", people[9:] + fresh)
-    assert "never appeared" in " ".join(map(str, outcome.remarks))
+    assert "did not finish publishing" in " ".join(map(str, outcome.remarks))
     again = read_ledger(where / "ledger")
     assert again.groups == committed.groups
     assert again.rounds[-1].real == committed.rounds[-1].real
@@ -252,7 +252,7 @@ def test_one_that_appeared_before_its_run_was_stopped_is_not_published_twice(ser
     said["rounds"][-1]["appeared"] = False
     (where / "ledger").write_text(json.dumps(said))
     outcome = publish(where, "d", people[6:])
-    assert "never appeared" not in " ".join(map(str, outcome.remarks))
+    assert "did not finish publishing" not in " ".join(map(str, outcome.remarks))
     assert shoal.audit_series([where / name for name in "abcd"], ledger=where / "ledger").holds
 
 

@@ -102,6 +102,7 @@ READERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 def test_columns_and_cells_are_those_of_the_table(form: str, tmp_path: Path) -> None:
@@ -125,6 +126,7 @@ def test_spark_publishes_the_same_columns_and_cells(tmp_path: Path) -> None:
     check(tmp_path / "out", form, pl.read_parquet(tmp_path / "out" / "release.parquet"))
 
 
+@pytest.mark.long
 @pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["bounds", "means"])
 def test_other_forms_and_coarser_releases_keep_them(form: str, tmp_path: Path) -> None:

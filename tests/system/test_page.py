@@ -2,6 +2,7 @@
 
 import http.client
 import io
+import json
 import os
 import re
 import signal
@@ -167,6 +168,7 @@ def test_a_table_becomes_a_release_that_is_audited(page, tmp_path):
     assert repr(found.findings[0].requirement) == "EpsilonM(epsilon=2000, m=3)"
 
 
+@pytest.mark.long
 def test_a_release_is_saved_whole_into_a_folder_that_was_not_there(page, tmp_path):
     with page.client() as client:
         run = publish(client, upload(client), require="KAnonymity(k=3)")
@@ -184,6 +186,20 @@ def test_a_release_is_saved_whole_into_a_folder_that_was_not_there(page, tmp_pat
             assert "unforeseen" not in said
 
 
+def test_cells_can_be_regions(page, tmp_path):
+    with page.client() as client:
+        place = upload(client)
+        assert 'value="tight" checked' in client.get(place).text
+        assert client.post(f"{place}/settings", data={"cells": "regions"}).status_code == 303
+        text = client.get(place).text
+        assert 'value="regions" checked' in text
+        run = publish(client, place, require="EpsilonM(epsilon=2000, m=3)")
+        assert verdict_of(finished(client, run))[0] == "holds"
+        packed = zipfile.ZipFile(io.BytesIO(client.get(f"{run}/release.zip").content))
+        assert json.loads(packed.read("release/manifest.json"))["cells"] == "regions"
+        assert 'cells = "regions"' in client.get(f"{run}/shoal.toml").text
+
+
 def test_the_form_itself_says_which_roles_and_requirements_are_meant(page):
     """What was typed but not yet sent by itself comes with the button."""
     with page.client() as client:
@@ -195,6 +211,7 @@ def test_the_form_itself_says_which_roles_and_requirements_are_meant(page):
         assert "no role assigned" not in ended  # the owner has said so
 
 
+@pytest.mark.long
 def test_a_requirement_out_of_reach_comes_with_remedies_that_work(page):
     with page.client() as client:
         place = upload(client)
@@ -228,6 +245,7 @@ def test_what_a_sample_does_not_reach_comes_with_remedies_that_work(page):
         assert "What it costs: about" in client.get(f"{place}/price").text
 
 
+@pytest.mark.long
 def test_missing_cells_that_nobody_decided_about_come_with_buttons(page):
     with page.client() as client:
         place = upload(client, TABLE + ",5000,somebody\n40,,another\n")
@@ -236,11 +254,12 @@ def test_missing_cells_that_nobody_decided_about_come_with_buttons(page):
         assert 'data-testid="error"' in asked
         assert 'name="missing" value="drop"' in asked
         client.post(f"{place}/settings", data={"missing": "drop"})
-        assert 'data-testid="error"' not in client.get(f"{place}/requirements").text
+        assert 'data-testid="error"' not in client.get(place).text
         run = publish(client, place, require="FrequencyL(l=3)")
         assert "2</dd>" in finished(client, run)  # rows left out
 
 
+@pytest.mark.long
 def test_nonsense_is_told_in_words_and_ends_nothing(page):
     with page.client() as client:
         for text in ("\0\1\2", "", "a\n", "a,a\n1,2\n", '{"a": 1}\n[', "PK\x03\x04"):
@@ -320,6 +339,7 @@ def test_no_more_runs_than_two_are_under_way(page):
         client.post(f"{last}/cancel")
 
 
+@pytest.mark.long
 def test_a_table_is_read_where_it_is_when_the_page_is_started_with_it(tmp_path):
     table = tmp_path / "people.csv"
     table.write_text(TABLE)
@@ -337,6 +357,7 @@ def test_a_table_is_read_where_it_is_when_the_page_is_started_with_it(tmp_path):
     assert table.read_text() == TABLE
 
 
+@pytest.mark.long
 def test_what_a_killed_page_left_behind_the_next_one_clears(tmp_path):
     with pages.opened(home=tmp_path) as first:
         with first.client() as client:
@@ -406,6 +427,7 @@ def test_names_in_a_zip_file_never_become_paths(page, home):
     assert not [path for path in home.parent.rglob(f"*{OUTSIDE}*") if made_in not in path.parents]
 
 
+@pytest.mark.long
 @pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["survey", "compare", "tune"])
 def test_what_a_command_prints_is_a_page(page, kind):
@@ -421,6 +443,7 @@ def test_what_a_command_prints_is_a_page(page, kind):
         assert "script-src" not in found.headers["content-security-policy"]
 
 
+@pytest.mark.long
 def test_a_release_that_was_made_here_is_attacked(page):
     with page.client() as client:
         run = publish(client, upload(client), require="EpsilonM(epsilon=1000, m=3)")
@@ -471,6 +494,7 @@ def test_a_click_that_searches_nothing_is_answered_at_once_on_a_large_table(page
         assert (worked() - began) / 3 < 4  # of two processors
 
 
+@pytest.mark.long
 def test_a_form_and_what_is_said_of_columns_reach_the_release(page):
     with page.client() as client:
         place = upload(client)
@@ -485,6 +509,7 @@ def test_a_form_and_what_is_said_of_columns_reach_the_release(page):
         assert all(int(line.rpartition(",")[2]) % 5000 == 0 for line in cells)
 
 
+@pytest.mark.long
 def test_what_could_be_chosen_instead_is_priced_and_taken(page):
     rows = "".join(f"{20 + i % 40},{i * 7 % 90},{1000 * (i % 50)}\n" for i in range(600))
     with page.client() as client:
@@ -500,6 +525,8 @@ def test_what_could_be_chosen_instead_is_priced_and_taken(page):
         assert len(re.findall(r"lost|of the detail", said)) >= 3
         forms = client.get(f"{place}/prices/forms").text
         assert forms.count("typical error of a count") == 4
+        assert forms.count("regression: not from this release") == 3
+        assert forms.count("regression: approximate") == 1
         methods = client.get(f"{place}/prices/methods").text
         assert "by Exchange()" in methods  # the default is named
         assert client.get(f"{place}/prices/others").status_code == 404
@@ -510,6 +537,7 @@ def test_what_could_be_chosen_instead_is_priced_and_taken(page):
         assert 'quasi = ["age"]' in file
 
 
+@pytest.mark.long
 def test_what_has_no_price_says_so(page):
     with page.client() as client:
         place = upload(client)
@@ -524,6 +552,7 @@ def test_what_has_no_price_says_so(page):
             assert client.get(f"{answer.headers['location']}/{part}").status_code == 404
 
 
+@pytest.mark.long
 def test_prices_that_were_overtaken_are_not_shown(page):
     """A trial under way when something else is decided has no say any more."""
     with page.client() as client:
@@ -589,6 +618,7 @@ def test_the_schema_file_of_a_run_repeats_it(page, tmp_path):
     assert made.facts["title"] == "Again"
 
 
+@pytest.mark.long
 def test_a_hierarchy_that_is_dropped_on_a_column_is_used_and_given_back(page):
     listed = "".join(f"{age};{age // 10 * 10}s;*\n" for age in range(20, 60))
     with page.client() as client:

@@ -162,7 +162,7 @@ def by_address(routes, table):
     """Yield what asks for every address with absurd values, also of a table that there is."""
     for one, value, known in product(routes, ABSURD, (table, "{table}")):
         at = one.path.replace("{table}", known)
-        odd = quote(value[:20_000], safe="")
+        odd = quote(value[:20_000], safe="")[:9_000]
         if "{" in at:
             for method in one.methods - {"HEAD"}:
                 yield method, odd.join(re.split(r"\{[^}]+\}", at)), {}
@@ -194,7 +194,7 @@ def by_schema(table):
     """Yield what pastes absurd schema files, looks at the table then, and publishes it."""
     for text in PASTED:
         yield "POST", f"/tables/{table}/schema", {"data": {"schema": text}}
-        for part in ("", "/requirements", "/shoal.toml", "/body"):
+        for part in ("", "/shoal.toml", "/body"):
             yield "GET", f"/tables/{table}{part}", {}
         yield "POST", f"/tables/{table}/publish", {"data": {}}
 
@@ -215,7 +215,9 @@ def test_no_value_of_any_address_or_field_ends_in_what_nobody_foresaw(tmp_path):
     and every address of a table that has not been read, or cannot be.
     """
     app = make_app(tmp_path, port=80, token="t", most_runs=0)
-    routes = [one for one in app.routes if isinstance(one, Route)]
+    routes = [  # but for the one that takes a table away
+        one for one in app.routes if isinstance(one, Route) and not one.path.endswith("/stop")
+    ]
 
     async def opened(client, text, *, read=True):
         answer = await client.post("/tables", files={"table": ("t.csv", text)})

@@ -6,6 +6,9 @@ import pytest
 
 import pages
 from shoal.exact import percent
+from shoal.web.pages import fill
+from shoal.web.pricing import rows_beside
+from shoal.web.state import Job, Table
 from system.page import finished, publish, upload, words
 
 ASKS = {"hx-request": "true"}
@@ -60,6 +63,26 @@ def test_the_release_waits_for_what_is_open_and_says_what_it_is(page):
         assert not able
 
 
+@pytest.mark.parametrize(
+    ("nothing", "something"),
+    [
+        ("KAnonymity(k=1)", "KAnonymity(k=2)"),
+        ("FrequencyL(l=1)", "FrequencyL(l=2)"),
+        ("DistinctL(l=1)", "DistinctL(l=2)"),
+        ("EpsilonM(epsilon=20, m=1)", "EpsilonM(epsilon=20, m=2)"),
+        ("Window(width=20, m=1)", "Window(width=20, m=2)"),
+        ("AlphaK(alpha=1, k=1)", "AlphaK(alpha=0.9, k=1)"),
+    ],
+)
+def test_what_limits_nothing_is_not_promised(page, nothing, something):
+    with page.client() as client:
+        place = upload(client)
+        for text, limits in ((nothing, False), (something, True)):
+            asked = require(client, place, f"{text}; FrequencyL(l=3)")
+            assert ("limits nothing: every guess may be right" in words(asked)) != limits
+            assert bar(asked)[1] == limits
+
+
 def test_what_is_not_achievable_has_no_price_and_no_perhaps(page):
     with page.client() as client:
         place = upload(client)
@@ -72,6 +95,25 @@ def test_what_is_not_achievable_has_no_price_and_no_perhaps(page):
         require(client, place, "EpsilonM(epsilon=24000, m=2); KAnonymity(k=290)")
         price = client.get(f"{place}/price").text
         assert "may still" not in words(price)
+
+
+@pytest.mark.parametrize("cell", ["2,682", "many", "-4"])
+def test_the_release_waits_where_the_price_is_refused_whatever_the_reason(page, cell):
+    rows = "".join(f'{20 + i % 40},{1000 * (i % 50)},"{cell}"\n' for i in range(200))
+    said = 'quasi = "age"\nsensitive = "income"\nsurvey_weight = "w"\nrequire = "FrequencyL(l=3)"\n'
+    with page.client() as client:
+        place = upload(client, "age,income,w\n" + rows)
+        client.post(f"{place}/schema", data={"schema": said})
+        price = client.get(f"{place}/price").text
+        assert "No price yet" in words(price)
+        for shown in (price, client.get(place).text):
+            told, able = bar(shown)
+            assert "there is no price yet" in told
+            assert not able
+        client.post(f"{place}/columns/2", data={"role-2": "drop"})
+        price = client.get(f"{place}/price").text
+        assert "What it costs: " in words(price)
+        assert bar(price)[1]
 
 
 WARDS = "age,ward,income\n" + "".join(
@@ -122,6 +164,7 @@ def test_where_there_is_no_price_the_page_says_why_and_what_to_do(page, state):
             assert ("A: Your choice" in other) == (state == "a sample" and kind == "alternatives")
 
 
+@pytest.mark.long
 def test_no_alternative_is_offered_that_cannot_be_had_or_saves_nothing(page):
     with page.client() as client:
         place = upload(client)
@@ -155,11 +198,11 @@ def test_what_was_required_of_a_column_goes_with_its_protection(page):
             client, place, "income: EpsilonM(epsilon=2000, m=3); FrequencyL(l=3); KAnonymity(k=4)"
         )
         client.post(f"{place}/columns/1", data={"role-1": "drop"})
-        shown = client.get(f"{place}/requirements").text
+        shown = client.get(place).text
         assert 'data-testid="error"' not in shown
         assert 'value="KAnonymity(k=4)"' in shown
         assert 'data-testid="error"' not in require(client, place, "")
-        assert "Nothing is required yet" in client.get(f"{place}/requirements").text
+        assert "Nothing is required yet" in client.get(place).text
 
 
 def test_without_a_column_to_protect_it_is_said_where_columns_are_chosen(page):
@@ -175,6 +218,7 @@ def test_without_a_column_to_protect_it_is_said_where_columns_are_chosen(page):
         assert warning in words(verdict)
 
 
+@pytest.mark.long
 def test_the_rows_that_will_go_are_told_with_the_reason_and_are_those_that_go(page):
     with page.client() as client:
         place = upload(client, GAPS)
@@ -217,9 +261,83 @@ require = ["cost: FrequencyL(l=3)"]
         (gone,) = re.findall(r"rows left out</dt><dd>(\d+)</dd>", ended)
         assert int(gone) > 0
         assert f"{int(gone)}: people with more rows than are published of one person" in ended
-        told = words(price)
-        assert f"{percent(int(gone) / 240)} of the rows will go" in told
+        told = words(rows_lost(price))
+        assert told.startswith(f"{int(gone)} of 240 rows ({percent(int(gone) / 240)}) will go, bec")
         assert "weight the mean of its group" in words(ended)
+
+
+def test_tables_of_one_name_are_told_apart_where_one_is_chosen(tmp_path):
+    names = ("people.csv", "people.csv", "visits.csv", "people.csv")
+    tables = [Table(name, tmp_path / name, tmp_path) for name in names]
+    job = Job("people.csv", "publish", "KAnonymity(k=3)", tmp_path, about=tables[1].id)
+    html = fill("part_attack.html", counts_people=False, tables=tables, job=job)
+    assert re.findall(r">(everybody in [^<]*)<", html) == [
+        "everybody in people.csv, opened as number 1",
+        "everybody in people.csv, which this release is made from",
+        "everybody in visits.csv",
+        "everybody in people.csv, opened as number 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("share", "now", "said"),
+    [
+        (0.1, 0.1, "20 rows go (10%), with your choice as many"),
+        (0.1, 0.0, "20 rows go (10%), with your choice none"),
+        (0.1, None, "20 rows go (10%)"),
+        (0.0, 0.1, "no row goes, with your choice 20"),
+        (0.0, 0.0, ""),
+        (0.0, None, ""),
+    ],
+)
+def test_a_choice_says_how_many_rows_go_wherever_any_do(tmp_path, share, now, said):
+    table = Table("t.csv", tmp_path / "t.csv", tmp_path, facts={"rows": 200}, sampled=200)
+    assert rows_beside(table, share, now) == said
+
+
+def test_every_choice_that_removes_other_rows_says_how_many_go(page):
+    """As many as go where it is taken, beside those of the choice as it is."""
+    rows = "".join(f"p{i % 90},{20 + i % 30},{i * 37 % 90}\n" for i in range(180)) + "".join(
+        f"p{i},{20 + i % 30},{i * 37 % 50}\n" for i in (*range(30), *range(12))
+    )
+    said = """
+quasi = ["age"]
+sensitive = ["cost"]
+person = "patient"
+require = ["cost: EpsilonM(epsilon=2, m=3)"]
+"""
+    with page.client() as client:
+        place = upload(client, "patient,age,cost\n" + rows)
+        client.post(f"{place}/schema", data={"schema": said})
+        client.get(place)
+        now = words(rows_lost(client.get(f"{place}/price").text))
+        cards = client.get(f"{place}/prices/alternatives").text.split("<form")[1:]
+        told = 0
+        for card in cards:
+            address = re.findall(r'action="([^"]+)"', card)[0]
+            fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', card))
+            beside = re.findall(r'data-testid="rows-beside">([^<]+)', card)
+            client.post(f"{place}/schema", data={"schema": said})
+            client.post(address, data=fields)
+            client.get(place)
+            after = words(rows_lost(client.get(f"{place}/price").text))
+            assert going(after) == (
+                int(re.findall(r"^(\d+|no) row", beside[0])[0].replace("no", "0"))
+                if beside
+                else going(now)
+            )
+            told += bool(beside)
+        assert told
+
+
+def going(account):
+    """Return how many rows go by the one account of them, whose reasons add up to it."""
+    if account.startswith("No row"):
+        return 0
+    (count,) = re.findall(r"^(\d+) of \d+ rows", account)
+    parts = [int(one) for one in re.findall(r"(\d+) go,", account)]
+    assert not parts or sum(parts) == int(count)
+    return int(count)
 
 
 def test_above_one_in_a_hundred_rows_the_owner_has_to_choose(page):
@@ -237,7 +355,7 @@ def test_above_one_in_a_hundred_rows_the_owner_has_to_choose(page):
 
 
 FORBIDDEN = re.compile(
-    r"not above|nobody can|anonymous|can be found\b|also for everybody|\(0\.09\)|safe\b",
+    r"not above|nobody can|anonymous|can be found\b|also for everybody|\(0\.09\)|safe\b(?! Harbor)",
     re.IGNORECASE,
 )
 
@@ -253,3 +371,39 @@ def test_no_sentence_claims_more_than_the_number(page):
         shown.append(finished(client, checked))
     for html in shown:
         assert not FORBIDDEN.search(words(html)), FORBIDDEN.findall(words(html))
+
+
+def test_the_curve_shows_what_stricter_promises_lose_and_where_you_are(page):
+    with page.client() as client:
+        place = upload(client)
+        for column, role in {"0": "quasi", "1": "sensitive"}.items():
+            client.post(f"{place}/columns/{column}", data={f"role-{column}": role})
+        client.post(f"{place}/require", data={"require": "EpsilonM(epsilon=1000, m=4)"})
+        price = words(client.get(f"{place}/price").text)
+        (lost,) = re.findall(r"What it costs: about ([\d.]+)%", price)
+        shown = client.get(f"{place}/prices/curve").text
+        assert f"You are here: {lost}%" in words(shown)
+        points = re.findall(r"1 in (\d+): ([\d.]+)% lost", words(shown))
+        assert [int(m) for m, _ in points] == [2, 3, 4, 5, 8, 12]
+        losses = [float(share) for _, share in points]
+        assert losses[0] < losses[-1]
+        assert dict(points)["4"] == lost
+
+
+def test_keeping_more_of_one_column_makes_it_finer_and_another_coarser(page):
+    rows = "".join(f"{20 + i * 7 % 61},{140 + i * 13 % 53},{997 * (i % 83)}\n" for i in range(400))
+    with page.client() as client:
+        place = upload(client, "age,height,income\n" + rows)
+        for column, role in {"0": "quasi", "1": "quasi", "2": "sensitive"}.items():
+            client.post(f"{place}/columns/{column}", data={f"role-{column}": role})
+        require(client, place, "EpsilonM(epsilon=900, m=4)")
+        lost = []
+        for weight in ("1", "9"):
+            client.post(f"{place}/columns/0", data={"weight": weight})
+            html = client.get(f"{place}/price").text
+            assert f'value="{weight}" data-testid="weigh-age"' in html
+            found = re.findall(r'scope="row">(\w+)</th><td>[^<]*</td><td class="n">([\d.]+)%', html)
+            lost.append({name: float(share) for name, share in found if name != "income"})
+        assert lost[1]["age"] < lost[0]["age"]
+        assert lost[1]["height"] > lost[0]["height"]
+        assert "weight = 9" in client.get(f"{place}/shoal.toml").text

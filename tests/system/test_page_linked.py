@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import pages
-from shoal.web.state import linked_name
+from shoal.web.linking import linked_name
 from system.page import finished, publish, upload, verdict_of
 
 PEOPLE = 240
@@ -55,6 +55,7 @@ def places(client, place):
     return {name: int(number) for number, name in found}
 
 
+@pytest.mark.long
 def test_two_tables_are_published_about_the_same_people(page):
     with page.client() as client:
         place = begin(client)
@@ -251,6 +252,7 @@ def test_people_whom_the_first_table_does_not_have_are_told(page):
         )
 
 
+@pytest.mark.long
 def test_a_schema_file_that_links_a_table_is_taken_once_it_is_there(page):
     said = (
         'quasi = ["age"]\nperson = "patient"\nsensitive = ["visits.diagnosis"]\n'

@@ -1,12 +1,13 @@
 """The page shows one person beside the verdict, and keeps nothing of that anywhere."""
 
 import io
+import re
 import zipfile
 
 import pytest
 
 import pages
-from system.page import finished, publish, upload
+from system.page import finished, publish, upload, words
 
 TABLE = "age,charges\n" + "".join(f"{20 + i % 40},{1_000_003 + 7_919 * i}\n" for i in range(80))
 ROLES = {"role-0": "quasi", "role-1": "sensitive"}
@@ -16,6 +17,11 @@ ROLES = {"role-0": "quasi", "role-1": "sensitive"}
 def page(tmp_path_factory):
     with pages.opened(home=tmp_path_factory.mktemp("home")) as open_page:
         yield open_page
+
+
+def numbers(html):
+    """Return the numbers of the rows that are shown before and after."""
+    return re.findall(r'<th scope="row">([\d,]+)</th>', html.partition("before-after")[2])
 
 
 def test_a_person_is_shown_and_kept_nowhere(page):
@@ -45,3 +51,49 @@ def test_a_person_is_shown_and_kept_nowhere(page):
         for name, content in before.items():
             assert client.get(f"{run}/{name}").content == content
         assert "1,055,436" not in client.get(run).text
+
+
+def test_a_person_follows_what_is_decided_and_is_estimated(page):
+    with page.client() as client:
+        place = upload(client, TABLE)
+        for column, role in ROLES.items():
+            client.post(f"{place}/columns/{column[-1]}", data={column: role})
+        shown = client.get(place).text
+        assert 'data-testid="person-pick"' in shown
+        found = {}
+        for m in (3, 6):
+            client.post(f"{place}/require", data={"require": f"EpsilonM(epsilon=8000, m={m})"})
+            assert "priced" in client.get(f"{place}/price").headers["hx-trigger"]
+            if m == 3:
+                picked = client.post(f"{place}/person", data={"row": "7"})
+                assert "picked" in picked.headers["hx-trigger"]
+            answer = client.get(f"{place}/prices/person")
+            assert answer.headers["cache-control"] == "no-store"
+            text = words(answer.text)
+            assert "estimated" in text
+            assert "Row 7 of the original" in text
+            assert 'data-testid="before-after"' in answer.text
+            assert "1055436" in answer.text  # row 7 is the first of the six
+            assert numbers(answer.text)[:3] == ["7", "0", "16"]  # as whoever picks a row counts
+            (fit,) = re.findall(r"After the release estimated (\d+) rows fit", text)
+            found[m] = int(fit)
+        assert 3 <= found[3] < found[6]
+        for wrong, why in (("80", "from 0 to 79"), ("x", "whole number")):
+            assert why in client.post(f"{place}/person", data={"row": wrong}).text
+        assert "1055436" not in client.get(place).text
+        assert "1055436" not in client.get(f"{place}/shoal.toml").text
+
+
+def test_six_rows_stand_beside_the_verdict_and_in_no_file(page):
+    with page.client() as client:
+        place = upload(client, TABLE)
+        run = publish(client, place, require="EpsilonM(epsilon=8000, m=3)", **ROLES)
+        shown = finished(client, run)
+        assert f'hx-get="{run}/rows"' in shown
+        rows = client.get(f"{run}/rows")
+        assert rows.headers["cache-control"] == "no-store"
+        assert 'class="coarser"' in rows.text
+        assert "1000003" in rows.text  # the first row of the table
+        assert rows.text.count("<tr>") == 7
+        assert numbers(rows.text) == ["0", "16", "32", "47", "63", "79"]
+        assert "before-after" not in shown

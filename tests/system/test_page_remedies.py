@@ -25,6 +25,12 @@ PEOPLE = 'quasi = ["age", "town"]\nnever_mix = "town"\nsensitive = "income"\nper
 STATES = {  # a table, what is said of it, and words of remedies that must be among those offered
     "too many": (WAYS, PLAIN, ["FrequencyL(l=200)"], {"Allow", "Limit"}),
     "too wide": (WAYS, PLAIN, ["EpsilonM(epsilon=40000, m=5)"], {"Guesses"}),
+    "too wide for all": (
+        WAYS,
+        PLAIN,
+        ["EpsilonM(epsilon=40000, m=4)", "KAnonymity(k=11)"],
+        {"Guesses"},
+    ),
     "too large": (WAYS, PLAIN, ["KAnonymity(k=900)"], {"Minimum"}),
     "a heap": (HEAP, 'quasi = "age"\nsensitive = "income"\n', ["FrequencyL(l=3)"], {"Limit"}),
     "not together": (
@@ -165,6 +171,7 @@ def again(said, require):
     return f"require = {require}\n".replace("'", '"') + said
 
 
+@pytest.mark.long
 @pytest.mark.few(1)
 @pytest.mark.parametrize("state", ["too many", "too few alike", "people apart"])
 def test_every_remedy_of_a_run_that_was_refused_leads_to_a_release(page, state):
@@ -183,3 +190,28 @@ def test_every_remedy_of_a_run_that_was_refused_leads_to_a_release(page, state):
             assert kept(told, before, after), (told, after)
             assert not says_nothing(after["require"]), told
             assert verdict_of(ended)[0].startswith("holds"), told
+
+
+NOTES = "age,stay,note\n" + "".join(
+    f"{20 + i % 40},{1 + i % 23},patient {i} was seen on day {i} and told about letter {7 * i}\n"
+    for i in range(200)
+)
+
+
+def test_the_safe_way_is_a_button_before_the_statement(page):
+    with page.client() as client:
+        place = upload(client, NOTES, "notes.csv")
+        client.post(f"{place}/columns/0", data={"role-0": "quasi"})
+        client.post(f"{place}/columns/1", data={"role-1": "sensitive"})
+        client.post(f"{place}/columns/2", data={"role-2": "sensitive"})
+        shown = client.get(place).text
+        (box,) = re.findall(r'data-testid="foreseen">(.*?)</div></div>', shown, re.DOTALL)
+        buttons = re.findall(r"<button[^>]*>([^<]*)</button>", box)
+        assert buttons[:2] == [
+            "Leave note out",
+            "note does not name or describe people, and no reader knows it of a person",
+        ]
+        client.post(f"{place}/answers", data={"identifying": "note"})
+        shown = client.get(place).text
+        assert 'data-testid="foreseen"' not in shown
+        assert "note:" not in client.get(f"{place}/shoal.toml").text

@@ -45,6 +45,7 @@ def about(required, column):
     return [one for one in required if one.startswith(f"{column}: ")]
 
 
+@pytest.mark.long
 @pytest.mark.few(1)
 @pytest.mark.parametrize("own", [True, False])
 def test_a_column_more_to_protect_takes_nothing_away(page, own):
@@ -107,6 +108,7 @@ def button(shown):
     return " disabled" not in found
 
 
+@pytest.mark.long
 def test_names_or_free_text_are_told_before_publishing_and_by_their_reason(page):
     with page.client() as client:
         place = begin(client)
@@ -155,7 +157,7 @@ require = ["charges: FrequencyL(l=3)", "KAnonymity(k=11)"]
         shown, helps = client.get(place).text, common < ROWS
         assert bool(about(file_of(client, place)["require"], "died")) == helps
         assert 'data-testid="answer-protect"' not in shown
-        assert ("Shoal knows no limit on died that this table allows" in shown) != helps
+        assert ("Shoal found no limit on died that this table allows" in shown) != helps
 
 
 def accept(client, place):
@@ -240,3 +242,43 @@ def test_a_statement_goes_with_the_role_it_was_about():
     assert draft.rest["nobody_knows"] == ["age"]
     draft.withdraw(["age"])
     assert "nobody_knows" not in draft.rest
+
+
+def test_whether_one_person_has_several_rows_is_asked_with_two_answers(page):
+    rows = "".join(
+        f"F{i % 150 * 7919 % 10007:05d},{20 + i % 150 % 40},{i * 7919 % 1000}\n" for i in range(300)
+    )
+    with page.client() as client:
+        place = upload(client, "Fallnr,age,income\n" + rows)
+        shown = html.unescape(client.get(place).text)
+        assert "150 values in 300 rows: can one person have several rows?" in shown
+        assert "It marks one person’s rows" in shown
+        assert "The rows are about different people" in shown
+        assert client.post(f"{place}/publish", data={}).status_code == 422
+        client.post(f"{place}/columns/0", data={"role-0": "person"})
+        assert file_of(client, place)["person"] == "Fallnr"
+        assert "ask-Fallnr" not in client.get(place).text
+        again = upload(client, "Fallnr,age,income\n" + rows)
+        client.post(f"{again}/answers", data={"answer": "as_proposed", "columns": "Fallnr"})
+        assert "ask-Fallnr" not in client.get(again).text
+        assert "person" not in file_of(client, again)
+
+
+def test_the_page_says_what_was_proposed(page):
+    """Also of a column that looks private and that was not proposed to be published."""
+    rows = "".join(
+        f"{20 + i % 40},{i * 7919 % 1000},{0.3 + i * 37 % 211 / 100:.2f},{i % 5}\n"
+        for i in range(300)
+    )
+    with page.client() as client:
+        place = upload(client, "age,income,weight,grade\n" + rows)
+        card = html.unescape(client.get(place).text)
+        assert "It is a survey weight: publish its mean" in card
+        for at in (2, 3):
+            proposed = re.search(rf'id="role-{at}".*?value="([a-z-]+)" selected', card, re.DOTALL)
+            assert proposed is not None
+            label = {"drop": "Not needed: leave out", "sensitive": "Protect it"}[proposed[1]]
+            answer = client.post(f"{place}/columns/{at}", data={f"role-{at}": "other"})
+            assert f"Shoal proposed “{label}”" in html.unescape(answer.text)
+        client.post(f"{place}/columns/2", data={"role-2": "survey-weight"})
+        assert file_of(client, place)["survey_weight"] == "weight"

@@ -37,7 +37,7 @@ def run(script: str, output: Path, *options: str) -> str:
         text=True,
         check=False,
         timeout=1200,
-        env=os.environ | {"SHOAL_DATA": str(output / "nowhere")},
+        env=os.environ | {"SHOAL_DATA": "synthetic"},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -73,6 +73,7 @@ def test_a_figure_comes_with_its_numbers_its_picture_and_its_words(name, made):
     assert "nan" not in section.lower().split()
 
 
+@pytest.mark.long
 def test_a_figure_is_also_a_command_of_its_own_and_leaves_the_others_on_the_page(made, tmp_path):
     shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     numbers = pl.read_csv(made / "em-fig7.csv").with_columns(rows=pl.lit(330))

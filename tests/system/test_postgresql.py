@@ -45,6 +45,7 @@ def hidden(*texts: str) -> None:
         assert "xyzzy" not in text
 
 
+@pytest.mark.smoke
 def test_a_query_is_published_into_a_table_that_keeps_the_promise(filled: str, rows: list[Row]):
     done = shoal(
         "anonymize", filled, "--query", "select * from people;", *ASKED,

@@ -352,3 +352,50 @@ def test_values_that_no_cell_shows_have_no_say_in_types(
     first, second = files
     assert first[0] == second[0]
     assert first[1] == second[1]
+
+
+UNSEEN = {  # what stands in a row that is not published, in place of what did
+    "age": "99999",
+    "age, no number": "no idea",
+    "born": "1899-01-01",
+    "born, with a time of day": "1999-01-01T10:00:00",
+    "zip": "ABC",
+    "visits.cost": "9e15",
+}
+
+
+@pytest.mark.parametrize("method", ["Exchange()", "Oblivious()", "Mondrian()"])
+@pytest.mark.parametrize("what", UNSEEN)
+def test_rows_beyond_what_is_published_of_a_person_leave_no_trace(what: str, method: str) -> None:
+    """Neither in groups nor in what a column is taken for: only chance knows which they are."""
+    column = what.split(",", maxsplit=1)[0]
+    table = patients(60).cast(pl.String)
+    visits = pl.DataFrame({"who": table["who"], "cost": table["pay"]})
+    asked = ["KAnonymity(k=2)"]
+    if method != "Mondrian()":
+        asked = ["visits.cost: EpsilonM(epsilon=900, m=2)"]
+    if method == "Exchange()":
+        asked.append("pay: EpsilonM(epsilon=900, m=2)")
+    schema = shoal.Schema(
+        quasi=["age", "born", "zip"],
+        sensitive=["pay", "visits.cost"],
+        person="who",
+        most_rows=1,
+    )
+
+    def published(table: pl.DataFrame, visits: pl.DataFrame) -> shoal.Release:
+        linked = {"visits": visits}
+        how: Any = {"require": asked, "linked": linked, "method": method, "seed": 5}
+        return shoal.anonymize(table, schema, **how)
+
+    before = published(table, visits)
+    whose, name = (visits, "cost") if column.startswith("visits.") else (table, column)
+    kept = set(before.coded.linked[0].rows if whose is visits else before.coded.rows)
+    assert len(kept) == 30
+    texts = [old if row in kept else UNSEEN[what] for row, old in enumerate(whose[name])]
+    spoiled = whose.with_columns(pl.Series(name, texts))
+    after = published(spoiled if whose is table else table, spoiled if whose is visits else visits)
+    assert after.table.equals(before.table)
+    assert after.tables["visits"].equals(before.tables["visits"])
+    assert after.manifest.columns == before.manifest.columns
+    assert after.manifest.capped == before.manifest.capped == 30

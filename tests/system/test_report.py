@@ -37,7 +37,7 @@ PRIVATE = (
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a place with a table, its release and its owner's report."""
     base = tmp_path_factory.mktemp("made")
-    table = write_csv(base / "table.csv", people(200))
+    table = write_csv(base / "table.csv", people(120))
     options = ("--owner-report", base / "owner.html", "--trials")
     outcome = anonymize(table, base / "out", *options, require=EPSILON_M)
     assert outcome.code == 0, outcome

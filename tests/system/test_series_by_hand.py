@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import shoal
+from amount import examples
 from reference import series as oracle
 from shoal.release.ledger import locked
 from system.shell import redone, write_csv
@@ -68,6 +69,7 @@ def rows_of(directory: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.more
 def test_every_row_that_goes_or_changes_is_found_in_whatever_release(series):
     given = [series / name for name in "abc"]
     assert shoal.audit_series(given).holds
@@ -86,7 +88,7 @@ def test_every_row_that_goes_or_changes_is_found_in_whatever_release(series):
             for row in rows
         )
         assert counterfeits
-        for place in draw.sample(old, 8):
+        for place in draw.sample(old, examples(8)):
             fewer = [row for p, row in enumerate(rows) if p != place]
             redone(series / name, fewer, rows=len(fewer))
             assert not shoal.audit_series(given).holds

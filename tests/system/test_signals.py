@@ -11,7 +11,7 @@ import threading
 import time
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -21,6 +21,7 @@ from shoal.release import staging
 from system.shell import PATIENCE, Outcome, names_in
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -52,7 +53,15 @@ def marks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("marks")
 
 
-def started(place: Path, marks: Path, *options: object, **how: Any) -> subprocess.Popen[str]:
+def hearing() -> None:
+    """Hear every signal, also where these tests were told not to, as under nohup."""
+    for stop in STOPS:
+        signal.signal(stop, signal.SIG_DFL)
+
+
+def started(
+    place: Path, marks: Path, *options: object, signals: Callable[[], None] = hearing
+) -> subprocess.Popen[str]:
     """Start the command, and wait until it is in the midst of writing."""
     table = marks / "table.csv"
     rows = [{"age": n % 20, "salary": 100 * n} for n in range(ROWS)]
@@ -65,7 +74,7 @@ def started(place: Path, marks: Path, *options: object, **how: Any) -> subproces
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        **how,
+        preexec_fn=signals,  # noqa: PLW1509 - nothing here has threads
     )
     end = time.monotonic() + PATIENCE
     while not (marks / "here").exists():
@@ -101,7 +110,7 @@ def test_a_signal_that_was_to_be_ignored_is_ignored(tmp_path: Path, marks: Path)
     def deaf() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
-    process = started(tmp_path, marks, preexec_fn=deaf)
+    process = started(tmp_path, marks, signals=deaf)
     process.send_signal(signal.SIGHUP)
     (marks / "go").touch()
     assert ended(process).code == 0
@@ -125,7 +134,7 @@ def test_clearing_away_is_not_disturbed(tmp_path: Path, stop: signal.Signals) ->
             (staged / "file").touch()
     """
     code = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path), str(int(stop))]
-    assert subprocess.run(code, check=False).returncode == 0
+    assert subprocess.run(code, check=False, preexec_fn=hearing).returncode == 0
     assert names_in(tmp_path) == []
 
 

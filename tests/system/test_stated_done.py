@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import shoal
+from amount import examples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,9 +78,10 @@ def test_every_key_of_what_was_done_is_compared(form: str, tmp_path: Path) -> No
     assert tried >= 20
 
 
+@pytest.mark.more
 def test_whatever_was_asked_for_is_found_as_it_is_said(tmp_path: Path) -> None:
     tried = 0
-    for seed in range(12):
+    for seed in range(examples(12)):
         draw = random.Random(seed)
         where = tmp_path / str(seed)
         try:
@@ -89,7 +91,7 @@ def test_whatever_was_asked_for_is_found_as_it_is_said(tmp_path: Path) -> None:
         found = shoal.audit(where)
         assert found.holds, found.complaints()
         tried += 1
-    assert tried > 6
+    assert tried > examples(12) // 2
 
 
 def trimmed(draw: random.Random) -> dict[str, dict[str, Any]]:

@@ -131,7 +131,7 @@ def test_what_is_certain_of_columns_that_nothing_protects_is_said_where_people_s
     assert 0.05 < certain < 1
     done = command("certificate", tmp_path / "out", tmp_path / "c.html")
     assert done.code == 0, done.err
-    told = f"can tell ill with certainty for {100 * certain:.4g}% of the people"
+    told = f"can infer ill with certainty for {100 * certain:.4g}% of the people"
     said = (
         f"No requirement protects ill. A reader who knows the quasi-identifiers of a person {told}"
     )
@@ -530,3 +530,33 @@ def test_groups_that_look_the_same_do_not_hide_what_an_exposed_column_tells() ->
     (learned,) = release.manifest.learned or []
     assert learned.share >= by_group / 120
     assert release.manifest.verdict == "holds-with-open-questions"
+
+
+@pytest.mark.parametrize(
+    "more", ["FrequencyL(l=1)", "DistinctL(l=1)", "AlphaK(alpha=1, k=1)", "EntropyL(l=1)"]
+)
+def test_what_limits_nothing_protects_no_column(tmp_path, more):
+    rows = [[20 + n % 40, 1000 * n, f"j{n % 30}"] for n in range(60)]
+    given = write(tmp_path / "t.csv", ("age", "pay", "job"), rows)
+    roles = ("--quasi", "age", "--sensitive", "pay,job", "--require", f"pay: {REQUIRE}")
+    verdicts = []
+    for place, also in {"without": (), "with": ("--require", f"job: {more}")}.items():
+        done = command("anonymize", given, *roles, *also, "--output", tmp_path / place, "--seed", 1)
+        assert done.code == 0, done.err
+        manifest = json.loads((tmp_path / place / "manifest.json").read_text())
+        assert [one["column"] for one in manifest["exposed"]] == ["job"]
+        assert command("audit", tmp_path / place).code == 0
+        verdicts.append(manifest["verdict"])
+    assert verdicts == ["holds-with-open-questions"] * 2
+
+
+def test_what_limits_anything_protects_its_column(tmp_path):
+    rows = [[20 + n % 4, 1000 * n, f"j{n % 30}"] for n in range(60)]
+    given = write(tmp_path / "t.csv", ("age", "pay", "job"), rows)
+    roles = ("--quasi", "age", "--sensitive", "pay,job", "--require", f"pay: {REQUIRE}")
+    for number, more in enumerate(["FrequencyL(l=2)", "TCloseness(t=0.9)", "DistinctL(l=2)"]):
+        also = ("--require", f"job: {more}", "--output", tmp_path / str(number))
+        done = command("anonymize", given, *roles, *also)
+        assert done.code == 0, done.err
+        manifest = json.loads((tmp_path / str(number) / "manifest.json").read_text())
+        assert manifest["exposed"] == []

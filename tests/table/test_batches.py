@@ -6,10 +6,11 @@ import io
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from shoal.audit.cells import as_text, spell_set
 from shoal.table import columns
 from shoal.table.coding import code_column
@@ -19,7 +20,20 @@ from shoal.table.partition import renumber
 
 CELLS = st.one_of(
     st.sampled_from(
-        ["", "a", "12", "-3.5", 'say "hi"', "a,b", "two\nlines", "\r\n", " ", "é東", "[x]"]
+        [
+            "",
+            "a",
+            "12",
+            "-3.5",
+            'say "hi"',
+            "a,b",
+            "two\nlines",
+            "\r\n",
+            " ",
+            "é東",
+            "[x]",
+            "\ufeffa",
+        ]
     ),
     st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=5),
 )
@@ -121,6 +135,7 @@ def test_columns_become_dictionaries_where_that_pays(monkeypatch: pytest.MonkeyP
     assert without_cells(found, ["few"]).schema["few"] == pl.Null
 
 
+@settings(max_examples=examples(40))
 @given(st.integers(1, 60), st.integers(0, 2**32 - 1))
 def test_batches_of_any_size_make_the_same_release(batch: int, seed: int) -> None:
     chance = np.random.default_rng(seed)

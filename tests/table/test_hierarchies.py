@@ -32,7 +32,7 @@ def test_the_three_forms_say_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a;x;*\nb;y;*\na;x;*\n", "'a' stands twice"),
+        ("a;x;*\nb;y;*\na;x;*\n", "'a' is listed twice"),
         ("a;x;*\nb;y\n", "'b' has 2 levels, others 3"),
         ("a;x;p\nb;x;q\n", "'x' has two parents: 'p' and 'q'"),
         ("a;x\nb;y\n", "more than one root"),
@@ -56,7 +56,7 @@ def test_a_nested_file_that_is_none_is_refused(tmp_path, name, text, said):
 
 
 def test_a_name_for_different_labels_is_refused():
-    with pytest.raises(shoal.InputError, match="'a' stands for different labels"):
+    with pytest.raises(shoal.InputError, match="'a' means different labels"):
         Tree.of((("a", "b", "*"), ("c", "a", "*")), "c")
 
 

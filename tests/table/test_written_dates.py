@@ -11,8 +11,8 @@ import pytest
 
 import shoal
 from reference.trimming import date
-from shoal.errors import InputError, UsageError
-from shoal.table.dates import WAYS, readings, to_iso
+from shoal.errors import BadCells, InputError, UsageError
+from shoal.table.dates import ISO, WAYS, guess_format, readings, to_iso
 from shoal.table.settling import settle
 
 FIRST = dt.date(1930, 1, 1)
@@ -107,3 +107,14 @@ def test_a_release_of_written_dates_is_of_dates(way, tmp_path):
 def test_what_is_no_way_of_writing_dates_is_refused(way):
     with pytest.raises(UsageError):
         shoal.Schema(quasi="a", date_formats={"a": way})
+
+
+@pytest.mark.parametrize("stray", ["unknown", "1990-02-30", "1990"])
+@pytest.mark.parametrize("way", [ISO, "dd.mm.yyyy", "mm/dd/yyyy"])
+def test_a_few_other_cells_do_not_turn_dates_into_labels(way, stray):
+    born = [dt.date(1990, 1, 13) + dt.timedelta(days=40 * row) for row in range(30)]
+    texts = [spell(day, way) for day in born]
+    column = pl.Series("born", [*texts, stray])
+    with pytest.raises(BadCells, match="Mend or empty those cells"):
+        guess_format(column)
+    assert guess_format(pl.Series("born", [*texts[:2], "x", "y", "z"])) is None  # labels

@@ -59,6 +59,7 @@ def test_cells_that_are_alike_in_width_are_not_taken_for_stretched() -> None:
     assert tilted.Stretched.of(lows, lows + np.arange(40) % 3 + 2, np.ones(40)) is None
 
 
+@pytest.mark.long
 def test_exchange_is_ahead_of_round_robin_and_of_itself_spread_evenly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

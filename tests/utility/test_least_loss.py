@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
+from amount import examples
 from reference.least import least
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
@@ -75,9 +76,10 @@ def asked(random):
     ][int(random.integers(5))]  # fmt: skip
 
 
+@pytest.mark.more
 def test_no_grouping_loses_less():
     tried = tight = 0
-    for seed in range(150):
+    for seed in range(examples(150)):
         random = np.random.default_rng(seed)
         rows, hierarchy = int(random.integers(4, 8)), bool(random.integers(2))
         frame = table(random, rows)
@@ -99,15 +101,15 @@ def test_no_grouping_loses_less():
         assert bound * rows * len(QUASI) <= best + 1e-9
         tried += 1
         tight += bound * rows * len(QUASI) >= 0.5 * best - 1e-9
-    assert tried > 60
+    assert tried >= examples(61)
     assert tight > tried / 2
 
 
-@pytest.mark.few(1)
+@pytest.mark.more
 @pytest.mark.parametrize("hierarchy", [False, True])
 def test_a_row_reaches_as_far_as_the_nearest_possible_members(hierarchy):
     """On hundreds of rows, against every pair: the tree of boxes misses nothing."""
-    for seed in range(4):
+    for seed in range(examples(4)):
         random = np.random.default_rng(seed)
         frame = table(random, 300)
         pay, m, epsilon = frame["pay"].to_list(), 2 + seed, 2

@@ -79,7 +79,7 @@ def published(place: Path, *, form: str = "intervals", **said: Any) -> Path:
 def test_parts_answer_what_the_whole_answers(name, tmp_path, monkeypatch):
     monkeypatch.setattr(queries, "TOGETHER", 0)  # so that means are read a part at a time too
     place = published(tmp_path, **CASES[name])
-    answers = shoal.measures.open_answers(place / "many")
+    answers = shoal.measures.queryable(place / "many")
     assert isinstance(answers, parts.PartsTable)
     assert len(answers) == 300
     for condition in CONDITIONS:
@@ -101,7 +101,7 @@ def test_means_in_parts_are_learned_from_as_in_one_file(tmp_path):
     release.write(tmp_path / "one", format="parquet")
     release.write(tmp_path / "many", format="parquet")
     in_parts(tmp_path / "many", 4)
-    one, many = (shoal.measures.open_answers(tmp_path / name) for name in ("one", "many"))
+    one, many = (shoal.measures.queryable(tmp_path / name) for name in ("one", "many"))
     assert isinstance(many, queries.BoxTable)
     assert many.placed is not None
     for condition in ("age < 40 and pay > 3000", "age > 70 and pay < 4000"):
@@ -134,7 +134,7 @@ def test_one_part_is_read_at_a_time_and_no_column_that_is_not_asked_for(tmp_path
     assert len(read) == 2 * 2 * 4  # what there is, then what rows have
     monkeypatch.setattr(parts, "KEPT", 10**6)
     read.clear()
-    answers = shoal.measures.open_answers(place / "many")
+    answers = shoal.measures.queryable(place / "many")
     for _ in range(3):
         shoal.count(answers, "age < 40")
     assert len(read) == 2 * 4

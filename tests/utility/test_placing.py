@@ -16,13 +16,14 @@ import shoal
 from amount import examples
 from reference.pairing import learned, placed_count
 from shoal.audit.published import plain_text
+from shoal.release.cover import Cover
+from shoal.table.coding import code_column
 from shoal.utility import pairing
 from shoal.utility.columns import Exact, Intervals
 from shoal.utility.expression import read_condition
 from shoal.utility.placing import CellPlaces
 from shoal.utility.queries import BoxTable, Rows
 from shoal.utility.selectivity import published_answers
-from shoal.utility.sets import Steps
 from shoal.utility.tilted import Tilted, tilt_below
 
 SCHEMA = shoal.Schema(quasi=["age", "year"], sensitive="pay")
@@ -49,6 +50,7 @@ def boxes(release: shoal.Release) -> BoxTable:
     return answers
 
 
+@pytest.mark.long
 @pytest.mark.few(1)
 @pytest.mark.parametrize("m", [5, 7])
 @pytest.mark.parametrize("seed", range(2))
@@ -85,7 +87,7 @@ def test_what_groups_do_not_tell_is_not_learned(seed):
 
 
 def test_counts_add_up_to_what_is_published():
-    release = published(made(4000, 3, tells=True))
+    release = published(made(1500, 3, tells=True))
     table = boxes(release)
     assert table.placed is not None
     assert "age" in table.placed.columns
@@ -105,7 +107,7 @@ def test_counts_add_up_to_what_is_published():
 
 
 def test_answers_do_not_depend_on_the_order_of_rows():
-    frame = made(4000, 5, tells=True)
+    frame = made(1500, 5, tells=True)
     release = published(frame)
     mixed = plain_text(release).sample(fraction=1, shuffle=True, seed=8)
     others = BoxTable.of(mixed, release.manifest, release.schema), published_answers(release)
@@ -117,8 +119,9 @@ def test_answers_do_not_depend_on_the_order_of_rows():
         assert asked.compare(other).estimates == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.long
 def test_some_groups_are_enough_to_learn_from(monkeypatch):
-    frame = made(4000, 5, tells=True)
+    frame = made(1500, 5, tells=True)
     release = published(frame)
     asked = shoal.measures.Workload(quasi=1, queries=100).draw(frame, SCHEMA, seed=1)
     every = asked.compare(replace(boxes(release))).mean
@@ -130,6 +133,7 @@ def test_some_groups_are_enough_to_learn_from(monkeypatch):
     assert asked.compare(some).mean < 0.95 * asked.compare(plain).mean
 
 
+@pytest.mark.long
 def test_weights_of_a_survey_go_with_where_rows_lie():
     frame = made(3000, 6, tells=True).with_columns(w=pl.lit(2.5))
     schema = shoal.Schema(quasi=["age", "year"], sensitive="pay", survey_weight="w")
@@ -235,8 +239,9 @@ def box_table(groups: list[list[tuple[int, int, int]]]) -> BoxTable:
     for place, name in enumerate(("age", "year")):
         own = [[row[place] for row in group] for group in groups]
         told = tilted(own)
-        steps = Steps.of(pl.Series(["0", "9"]), dates=False)
-        quasi[name] = Intervals(name, told.lows, told.highs, steps, 10.0, told)
+        column = code_column(pl.Series(name, range(10)))
+        cover = Cover(column, told.lows.astype(np.int32), told.highs.astype(np.int32))
+        quasi[name] = replace(Intervals.of(cover), tilted=told)
     starts = np.cumsum([0, *map(len, groups)]).astype(np.int64)
     pays = pl.Series("pay", [pay for group in groups for *_, pay in group])
     exact = Rows({"pay": Exact.of(pays)}, len(pays))

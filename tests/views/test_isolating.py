@@ -33,5 +33,5 @@ def test_only_tight_cells_are_said_to_end_at_values_that_somebody_has(
     for path in (tmp_path / "out" / "report.html", tmp_path / "sheet.html"):
         page = path.read_text("utf-8")
         assert "a description that fits exactly one row" in page
-        assert ("values that somebody in the group has" in page) == held
-        assert ("nobody needs to have the values at their ends" in page) == cut
+        assert ("values of people in the group" in page) == held
+        assert ("no person needs to have the values at their ends" in page) == cut

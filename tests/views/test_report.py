@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -196,3 +197,27 @@ def test_an_agreement_is_no_reason_for_fewer_than_are_usual_under_one(tmp_path):
         people = pl.DataFrame({"age": [row // k for row in range(60)], "pay": range(60)})
         shoal.anonymize(people, schema, require=f"KAnonymity(k={k})").write(tmp_path / str(k))
         assert said in " ".join((tmp_path / str(k) / "report.html").read_text("utf-8").split()), k
+
+
+@pytest.mark.parametrize(
+    ("text", "nothing"),
+    [
+        ("KAnonymity(k=1)", True),
+        ("KAnonymity(k=2)", False),
+        ("FrequencyL(l=1)", True),
+        ("AlphaK(alpha=1, k=1)", True),
+        ("AlphaK(alpha=1, k=2)", False),
+        ("EpsilonM(epsilon=5, m=1)", True),
+        ("Window(width=5, m=1)", True),
+        ("Window(width=5, m=2)", False),
+    ],
+)
+def test_what_limits_nothing_is_not_promised_in_any_file(text, nothing, tmp_path):
+    table = pl.DataFrame({"age": list(range(40)), "pay": [100 * (n % 20) for n in range(40)]})
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    shoal.anonymize(table, schema, require=text).write(tmp_path / "out")
+    shoal.certificate(tmp_path / "out", tmp_path / "certificate.html")
+    for page in (tmp_path / "out" / "report.html", tmp_path / "certificate.html"):
+        said = re.sub(r"<[^>]+>", "", page.read_text("utf-8"))
+        assert ("limits nothing: every guess may be right" in said) == nothing
+        assert not re.search(r"chance of at most (1 in 1\b|100%)", said) or not nothing

@@ -7,19 +7,24 @@ follow from what is said of each field in `fields`: a new option is one field.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import re
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING, Any, Self
 
+from shoal.ask.faults import faults_in
 from shoal.ask.fields import AboutColumns, AboutFiles, AboutRun
 from shoal.ask.options import OF_COLUMNS, flags_of, is_said, options_of
-from shoal.ask.toml import written
 from shoal.errors import UsageError, nearest
 from shoal.errors import option as named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from shoal.ask.options import Flag
+    from shoal.ask.options import Fault, Flag
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +81,24 @@ class Ask(AboutRun, AboutColumns, AboutFiles):
         return cls(**found)
 
     @classmethod
+    def from_form(cls, said: Mapping[str, Any]) -> Self:
+        """Take what was typed into a form, under the keys of a schema file; empty says nothing."""
+        typed = {
+            key: options_of(cls)[field_of(cls, key)].formed(value)
+            for key, value in said.items()
+            if key != OF_COLUMNS and value not in ("", None, [], {})
+        }
+        of_columns = {
+            column: {
+                key: options_of(cls)[field_of(cls, key, OF_COLUMNS)].formed(value)
+                for key, value in entries.items()
+                if value not in ("", None)
+            }
+            for column, entries in said.get(OF_COLUMNS, {}).items()
+        }
+        return cls.from_said(typed | {OF_COLUMNS: of_columns})
+
+    @classmethod
     def from_toml(cls, text: str) -> Self:
         """Read a schema file; `load` also looks for what is wrong with it, by line and key."""
         import tomllib
@@ -105,6 +128,15 @@ class Ask(AboutRun, AboutColumns, AboutFiles):
             for column, one in value.items() if option.within else ():
                 columns.setdefault(column, {})[option.key] = one
         return top | ({OF_COLUMNS: columns} if columns else {})
+
+    def moved(self, move: Callable[[str], str]) -> Self:
+        """Return it with every place that a schema file can name moved, such as beside the file."""
+        known = {name: one for name, one in options_of(type(self)).items() if one.place}
+        return replace(self, **{n: one.moved(getattr(self, n), move) for n, one in known.items()})
+
+    def check(self) -> list[Fault]:
+        """Return everything that is wrong with it, whatever the table is."""
+        return [*faults_in(self)]
 
     def toml(self) -> str:
         """Return a schema file that asks for the same."""
@@ -137,3 +169,36 @@ def _only(name: str, said: list[str]) -> str | None:
         msg = f"{named(name)} has two policies for all columns: {' and '.join(said)}. Choose one."
         raise UsageError(msg)
     return said[0] if said else None
+
+
+def written(said: Mapping[str, Any]) -> str:
+    r"""Return a schema file: keys in their order, then a table for each column.
+
+    >>> written({"quasi": ["age"], "columns": {"the age": {"weight": 2}}})
+    'quasi = ["age"]\n\n[columns."the age"]\nweight = 2\n'
+    """
+    lines = [f"{key} = {quoted(one)}" for key, one in said.items() if key != OF_COLUMNS]
+    for name, entries in said.get(OF_COLUMNS, {}).items():
+        lines += ["", f"[columns.{key_of(name)}]"]
+        lines += [f"{key} = {quoted(one)}" for key, one in entries.items()]
+    return "\n".join(lines) + "\n"
+
+
+def key_of(text: str) -> str:
+    """Return a key, in quotes where it needs them."""
+    return text if BARE.fullmatch(text) else quoted(text)
+
+
+def quoted(said: object) -> str:
+    """Write a value."""
+    if isinstance(said, bool):
+        return "true" if said else "false"
+    if isinstance(said, str):
+        return json.dumps(said, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(said, date):
+        return quoted(said.isoformat())
+    if isinstance(said, list | tuple):
+        return f"[{', '.join(map(quoted, said))}]"
+    if isinstance(said, dict):
+        return "{" + ", ".join(f"{key_of(k)} = {quoted(v)}" for k, v in said.items()) + "}"
+    return repr(said)

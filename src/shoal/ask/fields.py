@@ -20,15 +20,17 @@ from shoal.ask.options import (
     RUNNING,
     SEVERAL,
     SHARE,
+    TERMS,
+    THRESHOLD,
+    TREES,
     WHOLE,
     WRITING,
     asked,
 )
-from shoal.ask.usual import THRESHOLD
 from shoal.errors import option as named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from shoal.engines.base import Engine
@@ -44,7 +46,9 @@ CONTEXT = {  # what may be said of who publishes a release and why, and what pag
     "legal_basis": (TEXTS, "On which legal basis it is published; public.", "Legal basis"),
     "review_date": (DATE, "When it is reviewed, for example 2027-01-31; public.", "Date of review"),
 }
+AMOUNT = (str, int, float)  # of a unit, or a share of the rows
 AS_THEY_ARE = "Spark takes numbers as they are"
+FROM_THE_TOP = "Spark reads tables whose first line names the columns"
 PUBLISHED = ("quasi", "sensitive", "other")
 POLICIES = ("error", "drop", "value")
 TYPES = (
@@ -69,7 +73,8 @@ class AboutFiles:
         key=None, public="SCHEMA",
     )
     key_file: str | None = asked(
-        f"Secret for {named('pseudonymize')}; SHOAL_KEY in the environment else.", COLUMNS, "FILE",
+        f"Secret for {named('pseudonymize')}. Default: SHOAL_KEY in the environment.", COLUMNS,
+        "FILE",
         key=None, public="KEY",
     )
 
@@ -79,31 +84,31 @@ class AboutColumns:
     """What is asked of columns; a `Schema` has the same."""
 
     quasi: tuple[str, ...] = asked(
-        "Columns that could single a person out, as a,b,c.", COLUMNS, "COLUMNS",
-        kind=NAMES, fixed="quasi", page="Generalize {}",
+        "Columns that others may know about a person, for example a,b,c.", COLUMNS, "COLUMNS",
+        kind=NAMES, role=True, fixed="quasi", page="Generalize {}",
     )
     sensitive: tuple[str, ...] = asked(
         "Columns to protect, as a,b.", COLUMNS, "COLUMNS",
-        kind=NAMES, fixed="sensitive", page_name="“Protect it”",
+        kind=NAMES, role=True, fixed="sensitive", page_name="“Protect it”",
     )
     identifying: tuple[str, ...] = asked(
         "Columns that name a person; dropped.", COLUMNS, "COLUMNS",
-        kind=NAMES, public=False, page="Leave {} out",
+        kind=NAMES, role=True, public=False, page="Leave {} out",
     )
     pseudonymize: tuple[str, ...] = asked(
         "Columns that name a person; published as keyed hashes.", COLUMNS, "COLUMNS",
-        kind=NAMES, fixed="pseudonymize", needs="key_file",
+        kind=NAMES, role=True, fixed="pseudonymize", needs="key_file",
         not_on_spark="Their key would have to travel",
     )
     other: tuple[str, ...] = asked(
-        "Columns to publish unchanged.", COLUMNS, "COLUMNS", kind=NAMES, fixed="other"
+        "Columns to publish unchanged.", COLUMNS, "COLUMNS", kind=NAMES, role=True, fixed="other"
     )
     nobody_knows: tuple[str, ...] = asked(
         "Published columns of which you state that no reader knows them.", COLUMNS, "COLUMNS",
         kind=NAMES, page="State that no reader knows {} of a person",
     )
     person: str | None = asked(
-        "Column that says whom a row is about; people are counted, not rows.", COLUMNS, "COLUMN",
+        "Column that names the person of each row; Shoal then counts people.", COLUMNS, "COLUMN",
         public="COLUMN", fixed="person", page="{} marks one person’s rows",
     )
     most_rows: int | None = asked(
@@ -116,28 +121,30 @@ class AboutColumns:
         page={"unknown": "Readers do not know how many rows a person has"},
     )
     linked: Mapping[str, Any] = asked(
-        "A second table about the same people, as visits=FILE; its columns are named "
+        "A second table about the same people, for example visits=FILE; its columns are named "
         "visits.COLUMN. Repeatable.", COLUMNS, "NAME=FILE", kind=BY_NAME, place=True,
-        not_on_spark="Everybody's rows of both tables would have to be beside one another",
+        not_on_spark="Shoal would have to hold the rows of both tables together",
     )
     never_mix: tuple[str, ...] = asked(
-        "Quasi columns of which no group holds two values, as sex,state.", COLUMNS, "COLUMNS",
-        kind=NAMES, fixed="never_mix",
+        "Quasi columns of which no group holds two values, for example sex,state.", COLUMNS,
+        "COLUMNS",
+        kind=NAMES, role=True, fixed="never_mix",
     )
     survey_weight: str | None = asked(
         "Column of survey weights; published as the mean of each group.", COLUMNS, "COLUMN"
     )
     types: Mapping[str, str] = of_column(
-        "What a column holds, as zip=code. Repeatable.", COLUMNS, "COLUMN=TYPE",
+        "What a column holds, for example zip=code. Repeatable.", COLUMNS, "COLUMN=TYPE",
         key="type", words=TYPES, page="Read {}",
     )
-    order: Mapping[str, Any] = of_column(key="order", fixed="order")
+    order: Mapping[str, Any] = of_column(key="order", takes=(list,), fixed="order")
     hierarchies: Mapping[str, Any] = of_column(
         "As zip=zip.csv or 'zip=Prefix()'. Repeatable.", COLUMNS, "COLUMN=TREE",
-        key="hierarchy", roles=("quasi",), fixed="hierarchies",
+        key="hierarchy", roles=("quasi",), takes=(str, dict, list), place=TREES,
+        fixed="hierarchies",
     )
     weights: Mapping[str, float] = of_column(
-        "How much a column's loss counts, as age=2. Repeatable.", COLUMNS, "COLUMN=NUMBER",
+        "How much a column's loss counts, for example age=2. Repeatable.", COLUMNS, "COLUMN=NUMBER",
         key="weight", roles=("quasi",), kind=NUMBERS,
     )
     decimal: str | None = asked(
@@ -145,23 +152,25 @@ class AboutColumns:
         words=(".", ","), fixed="decimal", page="Decimal sign: {}",
     )
     date_formats: Mapping[str, str] = of_column(
-        "How dates are written, as born=dd/mm/yyyy. Repeatable.", COLUMNS, "COLUMN=FORMAT",
+        "How dates are written, for example born=dd/mm/yyyy. Repeatable.", COLUMNS, "COLUMN=FORMAT",
         key="date_format", roles=PUBLISHED, page="Read dates: {}",
     )
     round: Mapping[str, Any] = of_column(
-        "Round numbers before all else, as charges=100. Repeatable.", COLUMNS, "COLUMN=NUMBER",
-        key="round", roles=PUBLISHED, not_on_spark=AS_THEY_ARE, page="Round {}",
+        "Round numbers first, for example charges=100. Repeatable.", COLUMNS, "COLUMN=NUMBER",
+        key="round", roles=PUBLISHED, takes=AMOUNT, not_on_spark=AS_THEY_ARE, page="Round {}",
     )
     bottom: Mapping[str, Any] = of_column(
-        "Cut numbers off below, as age=18 or age=1%. Repeatable.", COLUMNS, "COLUMN=NUMBER",
-        key="bottom", roles=PUBLISHED, not_on_spark=AS_THEY_ARE,
+        "Raise lower numbers to this, for example age=18 or age=1%. Repeatable.", COLUMNS,
+        "COLUMN=NUMBER",
+        key="bottom", roles=PUBLISHED, takes=AMOUNT, not_on_spark=AS_THEY_ARE,
     )
     top: Mapping[str, Any] = of_column(
-        "Cut numbers off above, as charges=99%. Repeatable.", COLUMNS, "COLUMN=NUMBER",
-        key="top", roles=PUBLISHED, not_on_spark=AS_THEY_ARE,
+        "Lower higher numbers to this, for example charges=99%. Repeatable.", COLUMNS,
+        "COLUMN=NUMBER",
+        key="top", roles=PUBLISHED, takes=AMOUNT, not_on_spark=AS_THEY_ARE,
     )
-    step: Mapping[str, Any] = of_column(key="step", roles=("quasi",))
-    bounds: Mapping[str, Any] = of_column(key="bounds", roles=("quasi",))
+    step: Mapping[str, Any] = of_column(key="step", takes=(object,), roles=("quasi",))
+    bounds: Mapping[str, Any] = of_column(key="bounds", takes=(object,), roles=("quasi",))
     near: Mapping[str, float] = of_column(key="near", kind=NUMBERS, roles=("sensitive", "other"))
     missing_cells: Mapping[str, str] = of_column(
         key="missing", name="missing_cells", shares="missing", words=POLICIES,
@@ -174,50 +183,73 @@ class AboutRun:
     """What else is asked; a `Run` has the same."""
 
     missing: Missing = asked(
-        "Missing cells: error, drop or value; of one column as age=value. Repeatable.",
+        "Missing cells: error, drop or value; for one column, for example age=value. Repeatable.",
         COLUMNS, "POLICY", words=POLICIES, usual="error",
         page={"drop": "Leave these rows out", "value": "Keep these rows"},
         page_name="what to do with rows that have missing values",
     )
     require: Require | Iterable[Require] = asked(
-        "What must hold, as 'EpsilonM(epsilon=4500, m=5)'. Repeatable.", HOLDS, "PRINCIPLE",
-        kind=SEVERAL, apart=True, fixed="require",
+        "What must hold, for example 'EpsilonM(epsilon=4500, m=5)'. Repeatable.", HOLDS,
+        "PRINCIPLE",
+        kind=SEVERAL, place=TERMS, apart=True, fixed="require",
     )
     method: Method | str | None = asked(
-        "How to search, as 'Exchange()' or 'Split()'.", HOLDS, "METHOD", page="Search by {}"
+        "How to search, for example 'Exchange()' or 'Split()'.", HOLDS, "METHOD",
+        page="Search by {}"
     )
     suppress: str | float | None = asked(
-        "Rows that may be left out where that helps, as 1%.", HOLDS, "SHARE", kind=SHARE,
+        "Rows that Shoal may remove where that helps, for example 1%.", HOLDS, "SHARE", kind=SHARE,
         page="Let Shoal remove up to {} of the rows", page_name="“Rows that Shoal may remove”",
     )
     population: Any = asked(
-        "Table of everybody who could be in the table, for KMap, DeltaPresence.", HOLDS, "TABLE",
-        key=None, public="PEOPLE",
+        "Table of everyone who could be in the table, for KMap, DeltaPresence and attacks.",
+        HOLDS, "TABLE", key=None, public="PEOPLE",
         not_on_spark="A population would have to be beside every worker",
     )
     seconds: float | None = asked(
-        "Time for the search; what is left of it is spent on losing less.", HOLDS, "NUMBER",
+        "Time for the search; Shoal uses what is left to lower the loss.", HOLDS, "NUMBER",
         kind=NUMBER, not_on_spark="How long each worker takes is not known to the others",
     )
     engine: Engine | str | None = asked(
-        "Where to work, as 'Local(shard=500000)' or 'Spark()'; this machine else.",
+        "Where to work: 'Local(shard=500000)' or 'Spark()'. Default: this machine.",
         RUNNING, "ENGINE", key=None,
     )
     query: str | None = asked(
-        "What to read from a database, as 'select * from people'.", READING, "SQL",
+        "Query for a database, for example 'select * from people'.", READING, "SQL",
         key=None, public=False, not_on_spark="Spark reads files",
     )
     sheet: str | None = asked(
         "Sheet of an Excel file; the first by default.", READING, "NAME",
-        key=None, public=False, not_on_spark="Spark reads Parquet and text",
+        public=False, page="Sheet: {}", not_on_spark="Spark reads Parquet and text",
     )
     delimiter: str | None = asked(
-        "What parts cells of text: , ; or tab. The header tells else.", READING, "SIGN",
-        key=None, page="Column separator: {}", page_name="the column separator",
+        "Column separator: , ; or tab; detected from the header by default.", READING, "SIGN",
+        page="Column separator: {}", page_name="the column separator",
     )
     encoding: str | None = asked(
-        "Of text, as latin-1, cp1252 or utf-16; UTF-8 by default.", READING, "NAME",
+        "Encoding of text, for example latin-1, cp1252 or utf-16; mixed for lines of UTF-8 and "
+        "of cp1252. Default: UTF-8.", READING, "NAME",
         page="Encoding: {}", page_name="the encoding",
+    )
+    header_row: int | None = asked(
+        "The line that names the columns, counted from 1. Shoal skips the lines above it.",
+        READING, "LINE", kind=WHOLE, least=1, public=False, page="Column names: line {}",
+        not_on_spark=FROM_THE_TOP,
+    )
+    header_lines: int | None = asked(
+        "How many lines name the columns; 1 by default.", READING, "NUMBER",
+        kind=WHOLE, least=1, public=False, page="Lines of column names: {}",
+        not_on_spark=FROM_THE_TOP,
+    )
+    skip_last: int | None = asked(
+        "How many lines at the end are not rows, for example totals and notes.", READING, "NUMBER",
+        kind=WHOLE, least=0, public=False, page="Leave out the last {} lines",
+        not_on_spark=FROM_THE_TOP,
+    )
+    missing_codes: Mapping[str, Sequence[str]] = of_column(
+        "Cells that mean missing, for example age=999,n/a. Repeatable.", READING, "COLUMN=CODES",
+        key="missing_codes", takes=(str, list), public=False,
+        not_on_spark="Spark takes cells as they are",
     )
     output: str | Path | None = asked(
         "Directory to make; or the table alone: - for standard output, or "
@@ -231,7 +263,7 @@ class AboutRun:
     )
     cells: str = asked(
         "What a cell spans: tight (its own group, the default) or regions (public cuts).",
-        WRITING, "KIND", words=("tight", "regions"), usual="tight",
+        WRITING, "KIND", words=("tight", "regions"), usual="tight", page_name="“Where cells end”",
     )
     keep_other: bool = asked(
         "Keep other columns in two tables.", WRITING, kind=FLAG,
@@ -256,26 +288,26 @@ class AboutRun:
     context: Mapping[str, str] = asked("", WRITING, kind=ENTRIES, entries=CONTEXT, apart=True)
     withhold_counts: bool = asked("Do not publish how many rows were left out.", WRITING, kind=FLAG)
     threshold: float | str = asked(
-        "Risk of being found that the report compares with, as 0.2 or 1/11.", WRITING, "NUMBER",
+        "Chance of being found that the report compares with, for example 1/11.", WRITING, "NUMBER",
         key=None, usual=THRESHOLD, shown=True, apart=True,
     )
     trials: bool = asked(
         f"With {named('owner_report')}: what other methods and parameters would lose.", WRITING,
-        kind=FLAG, key=None, public=False, not_on_spark="Nobody holds the rows that would be tried",
+        kind=FLAG, key=None, public=False, not_on_spark="No machine holds the rows to try",
     )
     owner_report: str | Path | None = asked(
-        "Private HTML file: the table before, riskiest groups, what was lost.", WRITING, "FILE",
+        "Private HTML file: the original table, the riskiest groups, the loss.", WRITING, "FILE",
         key=None, public=False, private="The owner's report",
-        not_on_spark="Nobody holds the rows that it would show",
+        not_on_spark="No machine holds the rows to show",
     )
     linkage: str | Path | None = asked(
         "Private file that maps input rows to published rows.", WRITING, "FILE",
-        key=None, public=False, private="The linkage", not_on_spark="Rows are numbered by nobody",
+        key=None, public=False, private="The linkage", not_on_spark="Rows have no numbers there",
     )
     hold_out: str | float | None = asked(
         "Keep back a control group, for example 5%, to measure attacks by; whole people.",
         WRITING, "SHARE", kind=SHARE, fixed="hold_out", needs="hold_out_file",
-        not_on_spark="Nobody holds the people that it would keep back",
+        not_on_spark="No machine holds the people to keep back",
     )
     hold_out_file: str | Path | None = asked(
         f"CSV file for the control group, private; for {named('hold_out')}.", WRITING, "FILE",
@@ -287,15 +319,15 @@ class AboutRun:
     )
     history: str | Path | None = asked(
         place=True, public=False, private="The history of releases", grows=True,
-        not_on_spark="Nobody holds the rows that it would remember"
+        not_on_spark="No machine holds the rows to remember"
     )
     ledger: str | Path | None = asked(
         f"Private memory of a series of releases of one table; with {named('person')}.",
         WRITING, "FILE", place=True, public="LEDGER", private="The ledger", grows=True,
-        not_on_spark="Nobody holds the people that it would remember",
+        not_on_spark="No machine holds the people to remember",
     )
     batch: int = asked(
-        f"With {named('ledger')}: newcomers wait until they are so many.", WRITING, "NUMBER",
+        f"With {named('ledger')}: newcomers wait until there are this many.", WRITING, "NUMBER",
         kind=WHOLE, least=1, usual=1,
     )
     least_real: int = asked(

@@ -86,7 +86,7 @@ def _people(manifest: Manifest) -> Found:
     yield none and manifest.in_series, "a release of a series has to say 'people'"
     both = "the manifest has to say both 'people' and 'rows_known', or neither"
     yield none is not (manifest.rows_known is None), both
-    alone = "'alone' is there where 'rows_known' is false, and nowhere else"
+    alone = "'alone' must be there if 'rows_known' is false, and only then"
     yield (manifest.alone is not None) is not (manifest.rows_known is False), alone
 
 

@@ -66,7 +66,7 @@ def _stated(manifest: Manifest, columns: Sequence[StatedColumn]) -> Iterator[tup
 
     yield "quasi", names("quasi")
     yield "sensitive", names("sensitive")
-    yield "other", names("other")
+    yield "other", [c.name for c in columns if c.role == "other" and not c.survey_weight]
     yield "pseudonymize", names(PSEUDONYM)
     yield "key_file", bool(names(PSEUDONYM))
     yield "nobody_knows", [one.name for one in columns if one.said is not None]

@@ -12,8 +12,14 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.compared import MARGIN, Compared
-from shoal.audit.controlled import Sides, against_controls, without_controls
+from shoal.audit.compared import MARGIN, SINGLING, Compared
+from shoal.audit.controlled import (
+    Sides,
+    against_controls,
+    as_known,
+    by_population,
+    without_controls,
+)
 from shoal.audit.covers import CellCover
 from shoal.audit.exposure import Vulnerability, vulnerability, widths
 from shoal.audit.guessing import Guessing, guess_in_groups, promised_widths
@@ -66,13 +72,13 @@ BEYOND = {  # what a form tells, and this attack leaves aside
     MEANS: "this attack did not use the means of the groups. An attacker who uses them could "
     "exclude more groups, so that a person's own group is known more often. Within a group nothing "
     "changes.",
-    TWO_TABLES: "everybody's quasi-identifiers are published, and this attack used only what the "
+    TWO_TABLES: "everyone's quasi-identifiers are published, and this attack used only what the "
     "groups span. An attacker who looks for a person's own values finds the group more often. "
     "Within a group nothing changes.",
 }
 NOT_OF_PEOPLE = (
-    "Several rows may be about one person, so this attack links people. Guessing, inference, "
-    "vulnerability, learning and intersection are about single rows and are not measured."
+    "Several rows may be about one person, so this attack links people. Guessing, vulnerability, "
+    "learning and intersection are about single rows and are not measured."
 )
 NOT_KNOWN = (
     "What a requirement allows is for readers who know a person's group. An attacker who links "
@@ -120,6 +126,7 @@ def attack_releases(
     *,
     original: Any = None,
     control: Any = None,
+    population: Any = None,
     group: str | None = None,
     epsilons: Sequence[float] | None = None,
     deltas: Sequence[float] | None = None,
@@ -149,18 +156,12 @@ def attack_releases(
             )
             raise UsageError(msg)
     remarks: list[str] = []
-    controlled: tuple[Compared, ...] = ()
-    if control is not None:
-        original, controlled, sides = _with_control(
-            opened, original, control, whom, epsilons, seed, remarks
-        )
-        if model is not None:
-            models = zip(releases, sides, strict=True)
-            controlled += tuple(
-                one
-                for source, (laid, wanted) in models
-                for one in model(source, laid, wanted, seed)
-            )
+    original, controlled = _controlled(
+        releases, opened, original, control, whom, epsilons, seed, remarks, model
+    )
+    if population is not None:
+        weighed = by_population(opened, _members(original), _read(population), whom, seed)
+        controlled = (*weighed, *(one for one in controlled if one.attack != SINGLING))
     if whom is not None:
         found = _against_people(opened, original, whom, epsilons, seed)
         return replace(found, remarks=(*found.remarks, *remarks), controlled=controlled)
@@ -184,7 +185,7 @@ def attack_releases(
         )
     people = _known(original, opened, remarks)
     sample = draw(people.height, PEOPLE, seed)
-    covers = [CellCover(one, _as_known(people, one.schema)) for one in opened]
+    covers = [CellCover(one, as_known(people, one.schema)) for one in opened]
     grid = vulnerability(opened, covers=covers, sample=sample, **options)
     own = epsilons if distance is None or isinstance(distance, Absolute) else None
     inferences = tuple(told for cover in covers for told in infer_columns(cover, seed))
@@ -192,7 +193,19 @@ def attack_releases(
     return _against(covers, people, sample, own, attacked, remarks)
 
 
-def _with_control(
+def _members(original: Any) -> pl.DataFrame:
+    """Return the people in the releases, whom attacks are compared with others on, or raise."""
+    if original is None:
+        msg = (
+            "Controls, and everybody in a population, are compared with the people in the release: "
+            f"name their table too. {option('original')}."
+        )
+        raise UsageError(msg)
+    return _read(original)
+
+
+def _controlled(
+    releases: Sequence[Any],
     opened: list[Published],
     original: Any,
     control: Any,
@@ -200,15 +213,12 @@ def _with_control(
     epsilons: Sequence[float] | None,
     seed: int | None,
     remarks: list[str],
-) -> tuple[pl.DataFrame, tuple[Compared, ...], list[tuple[Sides, Widths]]]:
-    """Attack members and controls; return the original without them, and the sides too."""
-    if original is None:
-        msg = (
-            "A control group is compared with the people in the release: name their table too. "
-            f"{option('original')}."
-        )
-        raise UsageError(msg)
-    people, controls = _read(original), _read(control)
+    model: Model | None,
+) -> tuple[Any, tuple[Compared, ...]]:
+    """Attack members and controls, where there are any; return the original without these, too."""
+    if control is None:
+        return original, ()
+    people, controls = _members(original), _read(control)
     for table in (people, controls):
         if person is not None and person not in table.columns:
             raise UnknownColumn(person, table.columns)
@@ -222,15 +232,15 @@ def _with_control(
     if person is not None:
         sides = [side.drop_nulls(person) for side in sides]
     found: list[Compared] = []
-    every: list[tuple[Sides, Widths]] = []
-    for one in opened:
-        members, others = (_as_known(side, one.schema) for side in sides)
+    modelled: list[Compared] = []
+    for source, one in zip(releases, opened, strict=True):
+        members, others = (as_known(side, one.schema) for side in sides)
         laid = Sides.of(one, members, others, person)
         wanted = {name: _near([one], name, epsilons) for name in one.schema.sensitive}
         found += against_controls(laid, wanted, seed)
-        every.append((laid, wanted))
+        modelled += [] if model is None else model(source, laid, wanted, seed)
     remarks.append(MARGIN)
-    return inside, tuple(found), every
+    return inside, (*found, *modelled)
 
 
 def _read(source: Any) -> pl.DataFrame:
@@ -266,13 +276,15 @@ def _against_people(
     whom = persons_of(rows, person)
     sample = draw(len(whom), PEOPLE, seed)
     links: list[Link] = []
+    inferences: list[Inference] = []
     for one in opened:
-        cover = CellCover(one, _as_known(rows, one.schema))
+        cover = CellCover(one, as_known(rows, one.schema))
+        inferences += infer_columns(cover, seed, whom)
         candidates = Candidates(cover, whom, persons_of(one.table, one.person))
         for name in one.schema.sensitive:
             wanted = _near([one], name, epsilons)
             links += link_people(candidates, rows, name, wanted, sample)
-    return Attack((), links=tuple(links), remarks=tuple(remarks))
+    return Attack((), (), tuple(inferences), tuple(links), remarks=tuple(remarks))
 
 
 def _near(
@@ -313,15 +325,10 @@ def _known(original: Any, releases: list[Published], remarks: list[str]) -> pl.D
     if known.height < people.height:
         remarks.append(f"{people.height - known.height:,} people without a value are left out.")
     if not known.height:
-        msg = "Nobody in the original has a value of every sensitive column to be guessed."
+        msg = "No person in the original has a value in every sensitive column."
         raise InputError(msg)
     first = releases[0].schema
     return first.read_numbers(trimmed(known, first, "sensitive"), "sensitive")
-
-
-def _as_known(people: pl.DataFrame, schema: Schema) -> pl.DataFrame:
-    """Return what is known of people as a release has it: whoever reads it rounds likewise."""
-    return schema.read_numbers(trimmed(people, schema, "quasi"), "quasi")
 
 
 def _against(

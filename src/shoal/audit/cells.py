@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.table.coding import check_type
+from shoal.release.cover import Cover
+from shoal.table.coding import NUMBER, check_type, code_lenient
+from shoal.table.column import Column
 from shoal.table.columns import change_text, is_dictionary, top_code
-from shoal.table.dates import date_parts
-from shoal.table.ends import outermost, shares_of
+from shoal.table.dates import date_parts, not_dates
 from shoal.table.formulas import unescape, unescape_name
+from shoal.table.grid import read_bounds
+from shoal.table.hierarchy import Tree
 from shoal.table.missing import MISSING_LABEL
 
 if TYPE_CHECKING:
@@ -193,27 +198,92 @@ def interval_means(texts: pl.Series) -> pl.Series:
     return texts.str.extract_groups(ENDS).struct.field("mean").str.strip_chars('"')
 
 
-def cell_ncp(texts: pl.Series, column: StatedColumn) -> tuple[NDArray[np.float64], int]:
-    """Return the NCP of each published cell, and how many cells are outside the domain.
+def read_cover(texts: pl.Series, column: StatedColumn) -> tuple[Cover, NDArray[np.bool_]]:
+    """Return what published cells cover, and which of them are outside the domain.
 
-    `column` is what the manifest says of it.
+    `column` is what the manifest says of it. What a cell outside the domain covers says nothing.
     """
     if column.kind == "node":
-        return _node_ncp(texts, column.tree)
+        return _read_nodes(texts.fill_null(MISSING_LABEL), column)
     if column.kind == "set":
-        return _set_ncp(texts, column.values)
+        return _read_sets(texts.fill_null(MISSING_LABEL), column)
     (low, high), gaps = interval_ends(texts), covers_missing(texts).to_numpy()
-    mixed = gaps & low.is_not_null().to_numpy()
-    stated = domain_ends(column)
-    low, high = (end.fill_null(stated[0]) for end in (low, high))  # of missing ones nothing is lost
-    dates = column.dates
-    found, outside = shares_of(low, high, stated, dates=dates)
+    alone, stated = low.is_null().to_numpy(), domain_ends(column)
+    wrong = (_unread(low, column) | _unread(high, column)) & ~alone
+    if _unread(stated, column).any():
+        wrong, stated = wrong | True, pl.Series(["2000-01-01" if column.dates else "0"] * 2)
+    count, there, least = len(texts), pl.Series(~wrong & ~alone), stated[:1]
+    ends = [end.zip_with(there, least).alias(column.name) for end in (low, high)]
+    coded = _coded([*ends, stated, *[pl.Series([None], dtype=pl.String)] * column.has_gap], column)
+    lows, highs, (first, last) = np.split(coded.codes[: 2 * count + 2], [count, 2 * count])
+    outside = wrong | (lows < first) | (lows > highs) | (highs > last)
+    domain, most = replace(coded, codes=NOBODY, wordings=None), None
     if column.bounds is not None:
         whole = pl.Series([str(end) for end in column.bounds])
-        found, beyond = shares_of(low, high, whole, dates=dates)
-        outside |= beyond
-    outside |= gaps & (not column.has_gap)
-    return np.where(mixed, 1.0, found), int(outside.sum())
+        places = _coded([stated, whole], column).codes
+        outside |= bool(places[0] < places[2] or places[1] > places[3])
+        domain = replace(domain, bounds=read_bounds(column.name, column.bounds))
+    if column.step is not None:
+        domain = replace(domain, step=Decimal(str(column.step)))
+    if coded.gap is None:
+        outside |= gaps
+    else:
+        gap = np.int32(coded.gap)
+        lows, most = np.where(alone, gap, lows), np.where(alone, gap, highs)
+        highs = np.where(gaps, gap, highs)
+    return Cover(domain, lows, highs, most=most), outside
+
+
+NOBODY = np.empty(0, np.int32)  # codes of a domain that was read, and not its rows
+
+
+def _unread(ends: pl.Series, column: StatedColumn) -> NDArray[np.bool_]:
+    """Return which ends are no dates, or no numbers."""
+    if column.dates:
+        return not_dates(ends).fill_null(value=True).to_numpy()
+    finite = ends.cast(pl.Float64, strict=False).is_finite()
+    return ~(ends.str.contains(NUMBER) & finite).fill_null(value=False).to_numpy()
+
+
+def _coded(ends: list[pl.Series], column: StatedColumn) -> Column:
+    named = pl.concat([end.alias(column.name) for end in ends])
+    return code_lenient(named, kind="date" if column.dates else "numeric")
+
+
+def _read_sets(texts: pl.Series, column: StatedColumn) -> tuple[Cover, NDArray[np.bool_]]:
+    rank_of = {label: rank for rank, label in enumerate(column.values)}
+    sets = [read_set(text) for text in texts]
+    bad = [labels is None or not rank_of.keys() >= set(labels) for labels in sets]
+    ranks = [
+        [0] if wrong else sorted({rank_of[label] for label in labels or ()})
+        for labels, wrong in zip(sets, bad, strict=True)
+    ]
+    labels = pl.Series(column.name, column.values, pl.String, strict=False)
+    listed = np.array([rank for some in ranks for rank in some], np.int32)
+    counts = np.array([len(some) for some in ranks], np.int64)
+    domain = Column(column.name, None, labels, NOBODY)
+    return Cover.of_lists(domain, listed, counts), np.array(bad, bool)
+
+
+def _read_nodes(texts: pl.Series, column: StatedColumn) -> tuple[Cover, NDArray[np.bool_]]:
+    """Read the names of nodes; values under them stand in the order in which nodes are named."""
+    nodes = column.tree.nodes
+    place = {node.name: number for number, node in enumerate(nodes)}
+    leaves = np.array([node.leaves for node in nodes], np.int64)
+    first = np.zeros(len(nodes), np.int64)
+    taken = np.zeros(len(nodes), np.int64)
+    for number, node in enumerate(nodes):
+        if node.parent in place:
+            above = place[node.parent]
+            first[number] = first[above] + taken[above]
+            taken[above] += node.leaves
+    root = next((number for number, node in enumerate(nodes) if node.parent is None), 0)
+    found = np.array([place.get(text, -1) for text in texts], np.int32)
+    outside = (found < 0) | bool(leaves[root] != column.tree.leaves)
+    tree = Tree((), tuple(place), first, first + leaves - 1, np.array([[root]], np.int32), leaves)
+    domain = Column(column.name, None, pl.Series([], dtype=pl.String), NOBODY, tree=tree)
+    low, high = (end[found].astype(np.int32) for end in (tree.first, tree.last))
+    return Cover(domain, low, high, named=found), outside
 
 
 def domain_ends(column: StatedColumn) -> pl.Series:
@@ -228,14 +298,13 @@ def fills_domain(texts: pl.Series, column: StatedColumn) -> bool:
     """
     if column.kind == "node":
         return True  # a node has parents that were not needed: `has_leaves` looks at them
+    cover, _ = read_cover(texts, column)
     if column.kind == "set":
-        sets = (read_set(text) for text in texts.fill_null(MISSING_LABEL))
-        return set(column.values).issubset(label for labels in sets for label in labels or [])
-    if column.has_gap and not covers_missing(texts).any():
-        return False
-    low, high = (end.drop_nulls() for end in interval_ends(texts))
-    dates = column.dates
-    return bool(len(low)) and outermost(low, high, domain_ends(column), dates=dates)
+        return len(np.unique(cover.ranks)) == cover.domain.distinct
+    numbers, there = cover.numbers()
+    ends, last = numbers.only(there).ends(), numbers.domain.distinct - 1
+    filled = bool(len(ends)) and ends[0] == 0 and ends[-1] == last
+    return bool(filled and (cover.gaps.any() or not column.has_gap))
 
 
 def has_leaves(rows: Mapping[str, int], domain: StatedNodes) -> bool:
@@ -260,34 +329,15 @@ def has_leaves(rows: Mapping[str, int], domain: StatedNodes) -> bool:
     return all(node.leaves <= below[name] + above[name] for name, node in nodes.items())
 
 
-def outer_cells(texts: pl.Series, column: StatedColumn) -> frozenset[str]:
+def outer_cells(texts: pl.Series, cover: Cover) -> frozenset[str]:
     """Return the cells that say whether a domain is filled: the outermost ones, or every label."""
-    if column.kind == "node" or not len(texts):
+    if cover.domain.tree is not None or not len(texts):
         return frozenset()
-    if column.kind == "set":
-        sets = map(read_set, texts.fill_null(MISSING_LABEL))
-        return frozenset(spell_set([label]) for labels in sets for label in labels or [])
-    low, high = interval_ends(texts)
-    if column.dates:
-        places = [date_parts(end)[0] for end in (low, high)]
-    else:
-        places = [end.cast(pl.Float64, strict=False) for end in (low, high)]
-    outer = (places[0] == places[0].min()) | (places[1] == places[1].max())
+    if cover.starts is not None:
+        shown = cover.domain.spellings.gather(np.unique(cover.ranks))
+        return frozenset(spell_set([label]) for label in shown)
+    numbers, there = cover.numbers()
+    outer = there & ((numbers.low == numbers.low.min()) | (numbers.high == numbers.high.max()))
     cells = texts.fill_null(MISSING_LABEL)
-    gaps = cells.filter(covers_missing(cells)).head(1)
-    return frozenset([*cells.filter(outer.fill_null(value=False)), *gaps])
-
-
-def _node_ncp(texts: pl.Series, domain: StatedNodes) -> tuple[NDArray[np.float64], int]:
-    whole = max(domain.leaves - 1, 1)
-    known = {node.name: (node.leaves - 1) / whole for node in domain.nodes}
-    found = np.array([known.get(text, np.nan) for text in texts.fill_null(MISSING_LABEL)])
-    return found, int(np.isnan(found).sum())
-
-
-def _set_ncp(texts: pl.Series, domain: Sequence[Any]) -> tuple[NDArray[np.float64], int]:
-    known = set(domain)
-    sets = [read_set(text) for text in texts.fill_null(MISSING_LABEL)]
-    bad = sum(labels is None or not known.issuperset(labels) for labels in sets)
-    counts = np.array([len(set(labels or [""])) for labels in sets])
-    return (counts - 1) / max(len(domain) - 1, 1), bad
+    gaps = cells.filter(pl.Series(cover.gaps)).head(1)
+    return frozenset([*cells.filter(pl.Series(outer)), *gaps])

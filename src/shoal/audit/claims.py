@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import cell_ncp, fills_domain, has_leaves, outer_cells
+from shoal.audit.cells import fills_domain, has_leaves, outer_cells, read_cover
 from shoal.audit.forms import wrong_means
 from shoal.audit.identification import threshold_of
 from shoal.audit.reading import Stated
@@ -48,8 +48,8 @@ def readings(manifest: Manifest) -> list[str]:
         )
     if manifest.cells is not None:
         said.append(
-            "The manifest says that cells are regions: they lie between cuts, and nobody needs to "
-            "lie at their ends."
+            "The manifest says that cells are regions: they lie between cuts, and no person needs "
+            "to lie at their ends."
         )
     said += [
         f"The manifest says that column {column.name!r} is of type {column.type}."
@@ -313,7 +313,7 @@ def _odd_numbers(published: pl.DataFrame, manifest: Manifest) -> list[str]:
         texts = published[name].unique().cast(pl.String).fill_null("")
         odd = int((~texts.str.contains(NUMBERED)).sum())
         if odd:
-            problems.append(f"{odd:,} different cells of {name!r} are no numbers as 0, 1, 2.")
+            problems.append(f"{odd:,} different cells of {name!r} are not numbers such as 0, 1, 2.")
     return problems
 
 
@@ -368,13 +368,14 @@ def count_cells(published: pl.DataFrame, column: StatedColumn) -> CellCount:
     """Count the cells of a column, of which a manifest says what it says."""
     counted = published[column.name].value_counts()
     texts = counted[column.name].cast(pl.String)
-    by_cell, bad = cell_ncp(texts, column)
+    cover, outside = read_cover(texts, column)
+    by_cell, bad = cover.loss(), int(outside.sum())
     nodes = texts.fill_null(MISSING_LABEL).to_list() if column.kind == "node" else []
     return CellCount(
         float(by_cell @ counted["count"].to_numpy()),
         bad,
         bool(column.never_mix and (by_cell > 0).any()),
-        frozenset() if bad else outer_cells(texts, column),
+        frozenset() if bad else outer_cells(texts, cover),
         Counter(dict(zip(nodes, counted["count"], strict=False))),
     )
 
@@ -399,12 +400,11 @@ def check_cells(counted: Mapping[str, CellCount], manifest: Manifest, rows: int)
             measured[name] = (one.lost + gone) / (rows + gone)
     if problems:
         return problems
-    loss = manifest.loss
-    if set(loss.ncp) != set(measured):
+    if set(manifest.loss.ncp) != set(measured):
         return ["The manifest does not give the loss of every quasi column."]
     measured["gcp"] = float(np.mean(list(measured.values())))
     return [
         f"The loss of {name!r} is {measured[name]:.6f}, the manifest says {value:.6f}."
-        for name, value in {"gcp": loss.gcp, **loss.ncp}.items()
+        for name, value in {"gcp": manifest.loss.gcp, **manifest.loss.ncp}.items()
         if abs(measured[name] - value) > CLOSE
     ]

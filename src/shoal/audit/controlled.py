@@ -27,11 +27,12 @@ from shoal.audit.covers import CellCover
 from shoal.audit.learning import classify
 from shoal.audit.linking import Candidates, code_both, guess_people, windows
 from shoal.audit.predicates import single_out
-from shoal.errors import InputError
+from shoal.errors import InputError, UnknownColumn
 from shoal.sampling import draw
 from shoal.table.coded import persons_of
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.partition import PersonOf
+from shoal.table.settling import trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.published import Published
+    from shoal.table.schema import Schema
 
 PEOPLE = 5000  # members at most, and controls, whom linking, inference and finding are tried on
 
@@ -124,7 +126,7 @@ def without_controls(
         gone = marked.join(turn[1], on=[*shared, "turn"], how="semi")["row"]
         left = original.filter(~pl.int_range(pl.len()).is_in(gone.implode()))
     if not left.height:
-        msg = "Everybody in the original is a control, so nobody is left who is in the release."
+        msg = "Everyone in the original is a control, so no one is left who is in the release."
         raise InputError(msg)
     return left
 
@@ -137,6 +139,34 @@ def against_controls(
     for name, widths in wanted.items():
         found += [*_inferred(sides, name, widths, seed), _learned(sides, name)]
     return [one for one in [*found, _found(sides, seed)] if one is not None]
+
+
+def by_population(
+    releases: Sequence[Published],
+    people: pl.DataFrame,
+    everybody: pl.DataFrame,
+    person: str | None,
+    seed: int | None,
+) -> list[Compared]:
+    """Single people out by descriptions whose weights come from all who could be in the table."""
+    found = []
+    for one in releases:
+        for name in filter(None, (*one.schema.quasi, person)):
+            if name not in everybody.columns:
+                raise UnknownColumn(name, everybody.columns)
+        known = everybody.with_columns(
+            pl.lit(None, pl.String).alias(name)
+            for name in one.schema.sensitive
+            if name not in everybody.columns  # descriptions are about quasi columns
+        )
+        members, others = (as_known(side, one.schema) for side in (people, known))
+        found.append(single_out(Sides.of(one, members, others, person), seed))
+    return [one for one in found if one is not None]
+
+
+def as_known(people: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """Return what is known of people as a release has it: whoever reads it rounds likewise."""
+    return schema.read_numbers(trimmed(people, schema, "quasi"), "quasi")
 
 
 def _inferred(sides: Sides, name: str, widths: Sequence[float], seed: int | None) -> list[Compared]:

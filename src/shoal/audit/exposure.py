@@ -27,7 +27,7 @@ from shoal.distances.relation import equality, most_near, unsure
 from shoal.exact import downward, percent, upward
 from shoal.notation import exact
 from shoal.principles.groups import Groups
-from shoal.principles.outlook import near_by
+from shoal.principles.unasked import near_by
 from shoal.sampling import drawn_from, within
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_lenient, quantity
@@ -117,11 +117,12 @@ class Vulnerability:
         others = f"{float(100 * (1 - exact(delta))):.4g}% of the others"
         if self.sample is None:
             return (
-                f"In {percent(share, 1)} of the groups of {self.release}, somebody's "
+                f"In {percent(share, 1)} of the groups of {self.release}, at least one person's "
                 f"{self.column} is {near} of more than {others}."
             )
         return (
-            f"For {percent(share, 1)}{within(error)} of people, somebody's {self.column} among "
+            f"For {percent(share, 1)}{within(error)} of people, at least one person's "
+            f"{self.column} among "
             f"the rows of {self.release} that match them is {near} of more than {others}."
             f"{drawn_from(self.sample, 'people')}"
         )

@@ -21,7 +21,7 @@ import numpy as np
 from shoal.audit.verify import published_value
 from shoal.exact import percent
 from shoal.principles.groups import Groups
-from shoal.principles.outlook import near_any, near_listed
+from shoal.principles.unasked import near_any, near_listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ class Guessing:
                 f" The best number of all is right for {percent(self.any, 1)} "
                 f"({allowed(self.bound.any)})."
             )
-        return f"{said} One guess for everybody, without the groups: {percent(self.prior, 1)}."
+        return f"{said} One guess for everyone, without the groups: {percent(self.prior, 1)}."
 
 
 def how_near(width: float, *, relative: bool = False) -> str:

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.verify import Audit
-    from shoal.release.cells import Kinds
+    from shoal.release.cover import Cover
     from shoal.release.release import ReleaseData
     from shoal.table.coded import Coded, Sensitive
-    from shoal.table.column import Column
 
 
 THIRDS = 10_000  # the largest denominator of a threshold that has no decimal, as 1/11
@@ -40,7 +39,7 @@ def check_threshold(threshold: float | Fraction | str) -> Fraction:
     found = _rational(threshold)
     if found is None or not 0 < found <= 1:
         msg = (
-            "The threshold must be a number above 0 and at most 1, as 0.2 or 1/11. "
+            "The threshold must be a number above 0 and at most 1, for example 0.2 or 1/11. "
             f"Got {threshold!r}."
         )
         raise UsageError(msg)
@@ -179,7 +178,7 @@ def _unique_with_others(release: ReleaseData) -> float | None:
         return None
     recoding = release.recoding
     layout = recoding.layout
-    cells = (_different(recoding.quasi[name], kinds) for name, kinds in recoding.kinds.items())
+    cells = map(_different, recoding.covers.values())
     carried = (cell_codes(recoding.source[name].gather(layout.carries)) for name in others)
     borne = ((cell[layout.bears], int(cell.max()) + 1) for cell in cells)
     alike = Groups.alike(len(layout.bears), chain(borne, carried))
@@ -188,8 +187,6 @@ def _unique_with_others(release: ReleaseData) -> float | None:
     return float(len(np.unique(whom.labels[lonely])) / len(whom))
 
 
-def _different(column: Column, kinds: Kinds) -> NDArray[np.int32]:
+def _different(cover: Cover) -> NDArray[np.int32]:
     """Return a number for each cell of a column; cells that are spelled alike share it."""
-    if column.tree is None:
-        return kinds.which
-    return column.nodes(kinds.spans.low, kinds.spans.high)[kinds.which]
+    return cover.borne if cover.domain.tree is None else cover.nodes[cover.borne]

@@ -8,6 +8,7 @@ that covers more says only what the value is among.
     certain : every row that fits shows the person's value
     likely  : more than half of the rows that fit show it
 
+A person with several rows counts where the reader, who knows the others of one of them, learns it.
 Both need the original table, so they are for its owner. A row that fits in all columns but one fits
 a reader who does not know that one; so one walk over the descriptions counts for all columns, but
 for the column by which the people stand in order, which takes a second walk.
@@ -28,6 +29,7 @@ from shoal.exact import percent
 from shoal.sampling import draw, drawn_from, within
 from shoal.table.forms import TWO_TABLES
 from shoal.table.missing import MISSING_LABEL
+from shoal.table.partition import Everyone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
     from shoal.release.release import ReleaseData
     from shoal.sampling import Sample
+    from shoal.table.partition import PersonOf
 
 LEAST = 2000  # people who are looked at, where there are as many
 COMPARED = 5 * 10**8  # people times descriptions up to which everybody is
@@ -55,11 +58,15 @@ class Inference:
     certain: int
     likely: int
     usual: float
+    several: bool = False  # rows of one person
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shares of people with their errors, and a sentence."""
         certain, likely = (count / len(self.sample) for count in (self.certain, self.likely))
         errors = [self.sample.share_error(share) for share in (certain, likely)]
+        others = "a person's other quasi-identifiers"
+        if self.several:
+            others = "the other quasi-identifiers of one of a person's rows"
         return {
             "release": self.release,
             "column": self.column,
@@ -71,7 +78,7 @@ class Inference:
             "likely_error": errors[1],
             "usual": self.usual,
             "sentence": (
-                f"A reader who knows a person's other quasi-identifiers learns {self.column} with "
+                f"A reader who knows {others} learns {self.column} with "
                 f"certainty for {percent(certain, 1)}{within(errors[0])} of people, and with a "
                 f"chance above 1 in 2 for {percent(likely, 1)}{within(errors[1])}. Without the "
                 f"release, the most frequent value is right for {percent(self.usual, 1)}."
@@ -81,30 +88,32 @@ class Inference:
         }
 
 
-def infer_columns(cover: CellCover, seed: int | None = None) -> tuple[Inference, ...]:
+def infer_columns(
+    cover: CellCover, seed: int | None = None, whom: PersonOf | None = None
+) -> tuple[Inference, ...]:
     """Count for every generalized column the people of whom it can be told.
 
-    Where people and descriptions are very many, some people are drawn at random.
+    `whom` says whose rows they are, where people may have several. Where people and descriptions
+    are very many, some people are drawn at random.
     """
     published = cover.published
     if published.form == TWO_TABLES:  # there everybody's quasi values are published
         return ()
-    people = len(cover.columns[0].values)
-    sample = draw(people, max(LEAST, COMPARED // len(cover.rows)), seed)
-    known, times = np.unique(
-        np.stack([column.values[sample.places] for column in cover.columns]),
-        axis=1,
-        return_counts=True,
+    whom = Everyone(len(cover.columns[0].values)) if whom is None else whom
+    sample = draw(len(whom), max(LEAST, COMPARED // len(cover.rows)), seed)
+    rows, whose = whom.rows_of(sample.places)
+    known, kind = np.unique(
+        np.stack([column.values[rows] for column in cover.columns]), axis=1, return_inverse=True
     )
     fitting, showing = _count(cover, known)
     found = []
     for place, name in enumerate(published.schema.quasi):
         values = cover.columns[place].values
-        usual = np.bincount(values[values != UNKNOWN], minlength=1).max() / people
+        usual = np.bincount(values[values != UNKNOWN], minlength=1).max() / len(values)
         certain = (showing[place] > 0) & (showing[place] == fitting[place])
         likely = 2 * showing[place] > fitting[place]
-        counts = int(times[certain].sum()), int(times[likely].sum())
-        found.append(Inference(published.name, name, sample, *counts, float(usual)))
+        sure, half = (len(np.unique(whose[one[kind.ravel()]])) for one in (certain, likely))
+        found.append(Inference(published.name, name, sample, sure, half, float(usual), whom.given))
     return tuple(found)
 
 
@@ -118,7 +127,7 @@ def infer_from(release: ReleaseData) -> tuple[Inference, ...]:
             for one in release.coded.quasi
         }
     )
-    return infer_columns(CellCover(published, people))
+    return infer_columns(CellCover(published, people), whom=release.coded.person_of)
 
 
 def _count(

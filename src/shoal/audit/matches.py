@@ -155,8 +155,8 @@ def published_among(published: pl.DataFrame, original: Coded, left_out: int) -> 
     if missing != left_out or len(original) != published.height + left_out:
         msg = (
             f"Of {len(original):,} rows of the original {left_out:,} were left out, and "
-            f"{missing:,} match no published row: who was published cannot be told. Give the "
-            "original without the rows that were left out."
+            f"{missing:,} match no published row: Shoal cannot determine who was published. Give "
+            "the original without the rows that were left out."
         )
         raise InputError(msg)
     return original.subset(np.flatnonzero(matching))

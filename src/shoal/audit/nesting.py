@@ -23,7 +23,8 @@ from shoal.audit.standing import stand_ins
 from shoal.audit.verify import alike
 from shoal.errors import InputError
 from shoal.principles.groups import Groups
-from shoal.release.cells import cells, spans
+from shoal.release.cells import cells
+from shoal.release.cover import Cover
 from shoal.table.coded import persons_of
 from shoal.table.coding import code_lenient
 from shoal.table.missing import MISSING_LABEL
@@ -247,10 +248,10 @@ def _of_people(
     return whom.of_row(numbers)
 
 
-Cover = Callable[[int, int], bool]
+Fits = Callable[[int, int], bool]
 
 
-def _covers(finer: Side, coarser: Side) -> Cover:
+def _covers(finer: Side, coarser: Side) -> Fits:
     """Return whether the cells of a coarser group cover those of a finer one, by their places."""
     every = [
         _cover(said, finer.cells(said.name), coarser.cells(said.name))
@@ -260,7 +261,7 @@ def _covers(finer: Side, coarser: Side) -> Cover:
     return lambda place, where: all(one(place, where) for one in every)
 
 
-def _cover(said: StatedColumn, small: pl.Series, large: pl.Series) -> Cover:
+def _cover(said: StatedColumn, small: pl.Series, large: pl.Series) -> Fits:
     """Return the same for one column."""
     if said.has_ends:
         ends = [*interval_ends(small), *interval_ends(large)]
@@ -308,7 +309,7 @@ class _Union:
         joined = Groups(np.array(owner, np.int64)[self.finer.groups.labels])
         wrong = np.zeros(len(joined), bool)
         for column in self.coded.quasi:
-            expected = cells(column, spans(column, joined))
+            expected = cells(Cover.of(column, joined))
             wrong |= (expected != self.coarser.cells(column.name)).to_numpy()
         found = [
             f"{int(wrong.sum()):,} of {len(joined):,} groups of the coarser release have other "

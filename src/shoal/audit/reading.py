@@ -133,8 +133,8 @@ class Stated(Hierarchy):
 
 
 UNPLACED = (
-    "Column {0!r} was published with a hierarchy that its manifest does not hold, so nobody but "
-    f"its owner can tell whether {{1!r}} lies under {{2!r}}. Name the hierarchy, as "
+    "Column {0!r} was published with a hierarchy that its manifest does not contain, so only "
+    f"its owner knows whether {{1!r}} lies under {{2!r}}. Name the hierarchy, for example "
     f"{option('hierarchy')} "
     "'{3}=FILE' (in Python, hierarchies=)."
 )

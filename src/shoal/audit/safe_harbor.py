@@ -197,6 +197,6 @@ def age_findings(different: pl.Series) -> list[str]:
     if not old.height or (not mixed.height and old.height == 1):
         return []
     return [
-        f"{old.height:,} different cells show ages over {OLDEST}. Such ages may stand only in one "
-        "category of 90 or older."
+        f"{old.height:,} different cells show ages over {OLDEST}. Such ages are allowed only in "
+        "one category of 90 or older."
     ]

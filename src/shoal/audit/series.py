@@ -201,7 +201,7 @@ def _together(parts: list[Part], problems: list[str], warnings: list[str]) -> No
         if finer_of(part) in known:
             linked |= {part.digest, finer_of(part)}
     warnings += [
-        f"{part.name}: nothing ties it to the others, so it was audited alone. What it tells "
+        f"{part.name}: nothing ties it to the others, so it was audited alone. What it reveals "
         "together with them was not measured: shoal attack does that."
         for part in parts
         if part.digest not in linked
@@ -261,5 +261,5 @@ def _wrong_after(before: Part, part: Part, used: set[int]) -> list[str]:
     born = [group for group in part.groups if group not in used]
     partly = [g for g in born if part.real[g] != [part.sizes[g]]]
     if partly:
-        wrong.append(f"{len(partly)} new groups have rows that stand for nobody.")
+        wrong.append(f"{len(partly)} new groups contain placeholders.")
     return wrong

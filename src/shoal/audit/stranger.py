@@ -27,9 +27,9 @@ from shoal.audit.covers import CellCover
 from shoal.audit.fullest import fullest, whole_weights
 from shoal.audit.guessing import bounded
 from shoal.audit.linking import Candidates
-from shoal.audit.people import descriptions
 from shoal.audit.published import Published
 from shoal.audit.seen import Guess, Learned, PersonView
+from shoal.audit.today import Today
 from shoal.distances.bands import band_of_column, relative_band_of_column
 from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.notation import exact
@@ -37,14 +37,12 @@ from shoal.principles.base import GuessBound
 from shoal.principles.requirement import requirements
 from shoal.sampling import draw
 from shoal.table.coded import persons_of
-from shoal.table.coding import code_lenient
 from shoal.table.forms import TWO_TABLES
-from shoal.table.missing import is_missing
 from shoal.table.schema import PERSON, REAL, RESERVED
 from shoal.table.settling import as_settled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -58,10 +56,10 @@ if TYPE_CHECKING:
 
 EXACT = GuessBound(0, Fraction(1), Fraction(1))  # of a column that no requirement bounds
 LINKED = "Tables that are published beside it are not part of this picture."
-PLACEHOLDERS = "Some of these rows stand for nobody. A reader cannot tell which."
+PLACEHOLDERS = "Some of these rows are placeholders. A reader does not know which."
 FEWER = (
     "The release publishes at most some of a person's rows, so people with fewer rows than this "
-    "person has are candidates too where nobody has more."
+    "person has are candidates too if no person has more."
 )
 
 
@@ -160,32 +158,19 @@ class Stranger:
         return persons_of(self.published.table, self.published.person)
 
     @cached_property
-    def _as_it_is(self) -> NDArray[np.int64]:
-        """A number for each combination of quasi values as the original has them."""
-        labels = np.zeros(self.original.height, np.int64)
-        plain = self.schema.read_numbers(self.original, "quasi")
-        for name in self.schema.quasi:
-            numbers = self.published.kinds.get(name) == "interval"
-            kind = self.schema.types.get(name) if numbers else "categorical"
-            codes = code_lenient(plain[name], kind=kind).codes.astype(np.int64)
-            _, labels = np.unique(
-                labels * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True
-            )
-        return labels
-
-    @cached_property
-    def _kinds_of_people(self) -> NDArray[np.int64]:
-        """A number for each person, the same for those whose rows all have the same values."""
-        return descriptions(self._as_it_is, self.whom).labels
+    def _today(self) -> Today:
+        """The original table, in which the stranger would look today."""
+        kinds = self.published.kinds
+        numbers = {name for name in self.schema.quasi if kinds.get(name) == "interval"}
+        return Today(self.original, self.schema, self.whom, numbers)
 
     def alike_today(self) -> NDArray[np.int64]:
         """Count who share each description in the original table: people, or rows."""
-        return np.bincount(self._kinds_of_people)
+        return np.bincount(self._today.kinds_of_people)
 
     def own(self, row: int) -> tuple[int, NDArray[np.int64]]:
         """Return whom a row of the original is about, and all rows of that person."""
-        person = int(self.whom.labels[row])
-        return person, self.whom.rows(person)
+        return self._today.own(row)
 
     def view(self, row: int) -> PersonView:
         """Return what is learned about the person of a row of the original, counted from 0."""
@@ -193,29 +178,24 @@ class Stranger:
         if not 0 <= row < height:
             msg = f"Rows of the original are counted from 0 to {height - 1:,}. Got {row}."
             raise InputError(msg)
-        person, mine = self.own(row)
-        kinds = self._kinds_of_people
-        alike = np.flatnonzero(kinds == kinds[person])
-        today, _ = self.whom.rows_of(alike)
+        table, (_, mine) = self._today, self.own(row)
+        alike, today = table.alike(row)
         found = self.fitting(row)
-        texts = self.original.select(
-            pl.col([*self.schema.quasi, *self.schema.sensitive]).cast(pl.String)
-        )
         capped = self.whom.given and len(found.rows) > 0
         capped = capped and self.rows_known and len(found.rows) < len(mine) * len(found.weights)
         return PersonView(
             row=row,
-            known={name: tuple(_texts(texts[name], mine)) for name in self.schema.quasi},
+            known={name: table.cells(name, mine) for name in self.schema.quasi},
             own_rows=len(mine),
             several=self.whom.given,
             today_rows=len(today),
-            today_people=len(alike),
+            today_people=alike,
             rows=found.lines,
             people=len(found.weights) if self.whom.given else found.lines,
             groups=found.groups,
             two_tables=self.people is not None,
             columns=tuple(
-                self._learned(name, _texts(texts[name], today), _texts(texts[name], mine), found)
+                self._learned(name, table.cells(name, today), table.cells(name, mine), found)
                 for name in self.schema.sensitive
             ),
             remarks=(*self.remarks, *[FEWER] * capped),
@@ -284,7 +264,7 @@ class Stranger:
         return {name: self.published.sensitive(name) for name in self.schema.sensitive}
 
     def _learned(
-        self, name: str, today: Sequence[str | None], own: Sequence[str | None], found: Fitting
+        self, name: str, today: tuple[str | None, ...], own: tuple[str | None, ...], found: Fitting
     ) -> Learned:
         """Return what is learned about one protected column."""
         column = self._columns[name]
@@ -314,8 +294,8 @@ class Stranger:
             name,
             column.numeric,
             column.dates,
-            tuple(own),
-            tuple(today),
+            own,
+            today,
             tuple(values),
             tuple(numbers),
             tuple(
@@ -399,11 +379,3 @@ def _as_read(column: Column) -> NDArray[np.int64]:
     """Return the codes of a column; labels that write one number are one to a reader."""
     codes = column.codes if column.alike is None else column.alike[column.codes]
     return codes.astype(np.int64)
-
-
-def _texts(column: pl.Series, rows: NDArray[np.int64]) -> list[str | None]:
-    """Return some cells as text, None where they are missing."""
-    some = column.gather(rows)
-    return [
-        None if gone else text for text, gone in zip(some.to_list(), is_missing(some), strict=True)
-    ]

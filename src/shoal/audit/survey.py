@@ -31,7 +31,7 @@ from shoal.distances.relation import Band, Unsure, near
 from shoal.errors import UnknownColumn, UsageError, option
 from shoal.principles.groups import Groups
 from shoal.principles.histogram import Histogram, as_worst
-from shoal.principles.outlook import OF_DESCRIPTIONS, OF_GROUPS, of_columns
+from shoal.principles.unasked import OF_DESCRIPTIONS, OF_GROUPS, of_columns
 from shoal.table.coded import Sensitive
 from shoal.table.partition import Everyone
 from shoal.table.people import values_of
@@ -101,7 +101,7 @@ ONE_IN_FIVE = 5  # people in groups smaller than this are counted as at high ris
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class Levels:
     """What was measured on a published table: of its groups, and of each sensitive column."""
 
     rows: int
@@ -124,9 +124,9 @@ class Survey:
         }
 
 
-def survey(
+def levels(
     source: Any, schema: Schema | None = None, *, group: str | None = None, population: Any = None
-) -> Survey:
+) -> Levels:
     """Measure every level of a published table.
 
     Parameters
@@ -153,7 +153,7 @@ def survey(
         found |= against
         remarks += said
     members = Members.of(published.groups, Everyone(published.table.height), known=True)
-    return Survey(
+    return Levels(
         published.table.height,
         len(published.groups),
         published.group or "equal cells",
@@ -205,14 +205,12 @@ def journalist(published: Published, people: pl.DataFrame) -> tuple[dict[str, An
     if (short := int((counted < sizes).sum())) > 0:
         remarks.append(
             f"{short} of {len(sizes)} descriptions match fewer people of the population than they "
-            "have rows: it does not hold everybody."
+            "have rows: the population table is incomplete."
         )
     if not published.kinds:
         remarks.append(GUESSED)
     if cover.unread:
-        remarks.append(
-            f"{cover.unread} distinct quasi cells could not be read and match everybody."
-        )
+        remarks.append(f"{cover.unread} distinct quasi cells could not be read and match everyone.")
     return {
         "population": people.height,
         "journalist": float(1 / matched.min()),
@@ -331,7 +329,7 @@ def why(near: int, size: int, epsilon: float, name: str, whom: str = "") -> str:
     if size == 1:
         return "alone in its group"
     if near == 1:
-        return f"one in {size:,}{whom}, and nobody else is near"
+        return f"one in {size:,}{whom}, and no other is near"
     alike = f"are within {epsilon:,g} of its own" if epsilon else "have the same"
     return f"{near:,} of {size:,}{whom} in its group {alike} {name}"
 

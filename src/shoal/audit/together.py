@@ -174,7 +174,7 @@ class Together:
             "misled": self.misled,
             "sentence": (
                 f"Of {len(self.matched):,} people with candidates in at least two of the "
-                f"{len(self.releases)} releases, all together give away the {self.column} of "
+                f"{len(self.releases)} releases, all together reveal the {self.column} of "
                 f"{percent(self.pinned, 1)}{within(error)}; {self.values:.3g} values "
                 f"remain on average."
                 f"{drawn_from(self.sample, 'people')}"
@@ -238,7 +238,7 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, and a sentence."""
         first, second = self.releases
-        told = ", which gives away the values of whoever left or joined" if self.alone else ""
+        told = ", which reveals the values of people who left or joined" if self.alone else ""
         return {
             "releases": list(self.releases),
             "shared_groups": self.shared,

@@ -54,9 +54,10 @@ TOLERATED = Fraction(1, 20)  # of people, who may be found with a higher chance
 def exposed_columns(manifest: Manifest, asked: Iterable[Requirement]) -> dict[str, bool]:
     """Return the columns that a release publishes unchanged and that nothing asked is about.
 
-    With each stands whether it is stated that nobody knows it. A survey weight is its group's.
+    With each stands whether it is stated that nobody knows it. A survey weight is its group's. What
+    is asked and limits nothing, for example l = 1, protects no column.
     """
-    about = {name for one in asked for name in one.columns}
+    about = {name for one in asked if one.binds for name in one.columns}
     return {
         one.name: one.said == NOBODY
         for one in manifest.every_column

@@ -14,7 +14,7 @@ from shoal.audit.people import Members, rows_of_people
 from shoal.audit.verdict import look
 from shoal.errors import InputError
 from shoal.exact import at_most, upward
-from shoal.principles.base import Pairwise, check_odds
+from shoal.principles.base import check_odds
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.requirement import check_population, check_whose
 from shoal.release.stated import StatedRisk
@@ -221,9 +221,7 @@ class Audit(Shown):
         asked = {repr(one.requirement): one.requirement.principle for one in self.findings}
         broken = {repr(one.requirement) for one in self.findings if not one.holds}
         bounds = {
-            name: upward(one.at_odds(given))
-            if isinstance(one, Pairwise) and name not in broken
-            else None
+            name: upward(one.pairs.at_odds(given)) if one.pairs and name not in broken else None
             for name, one in asked.items()
         }
         return [{"principle": name, "bound": bound} for name, bound in bounds.items()]
@@ -351,11 +349,10 @@ def _is_of(one: Requirement, table: Schema) -> bool:
 
 def unknown_rows(alone: int, people: int) -> str:
     """Say what it means that how many rows a person has is taken for unknown."""
-    return (
-        "Requirements were measured as if nobody knew how many rows a person has: "
-        f"{alone:,} of {people:,} people are alone with their number of rows in their group, and "
-        "whoever knows it finds them."
-    )
+    said = "Requirements were measured as if no reader knew how many rows a person has"
+    who = f"{alone:,} of {people:,} people are" if alone else "Nobody is"
+    found = f"{said}. {who} the only one of their group with their number of rows"
+    return f"{found}: a reader who knows it finds them." if alone else f"{found}."
 
 
 GUESSED = (

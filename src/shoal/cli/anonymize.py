@@ -18,14 +18,17 @@ def anonymize(
     ask: Ask,
     *,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and whether it can be.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Report what would be done and whether it is achievable, and write nothing.",
+        ),
     ] = False,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
     """Publish a table so that what is required holds in every group."""
     import shoal
-    from shoal.views.text import print_rehearsal, print_release
 
     run = shoal.results.Run.of_ask(ask)
     to_stdout = run.output == STDOUT
@@ -37,7 +40,12 @@ def anonymize(
     with show.bar(quiet=quiet, seconds=run.seconds) as progress:
         if dry_run:
             facts = run.rehearse(progress, say)
-            show.print_json(facts) if json else print_rehearsal(facts)
+            if json:
+                show.print_json(facts)
+            else:
+                from shoal.views.text import print_rehearsal
+
+                print_rehearsal(facts)
             return
         started = show.worked()
         outcome = run.go(progress, say)
@@ -49,6 +57,8 @@ def anonymize(
     if json:
         show.print_json(outcome.facts)
     elif not to_stdout:
+        from shoal.views.text import print_release
+
         print_release(outcome.release, outcome.place)
         if outcome.report is not None:
             show.note(f"Before you pass it on, read {outcome.report}.", quiet=quiet)

@@ -11,7 +11,7 @@ from shoal import Ask
 from shoal.cli import show
 
 
-@show.asking("schema", "quasi", "sensitive", "person", "hierarchy", *show.READING)
+@show.asking("schema", "quasi", "sensitive", "person", "hierarchy", "population", *show.READING)
 def attack(
     ask: Ask,
     *,
@@ -24,8 +24,7 @@ def attack(
         ),
     ],
     original: Annotated[
-        str | None,
-        typer.Option(help="The original table: what the attacker knows of people. Owners only."),
+        str | None, typer.Option(help="The original table, as the attacker's knowledge. Private.")
     ] = None,
     control: Annotated[
         str | None,
@@ -86,6 +85,7 @@ def attack(
             chosen,
             original=people,
             control=control and show.open_with(control, replace(ask, query=None)),
+            population=ask.population and show.open_with(ask.population, replace(ask, query=None)),
             group=group,
             epsilons=numbers("--epsilon", epsilon),
             deltas=numbers("--delta", delta, most=1),
@@ -117,7 +117,7 @@ def knowing_readers(releases: list[str], original: Any, schema: Any) -> dict[str
             msg = f"--knows-method needs release directories. {one} does not say how it was made."
             raise shoal.UsageError(msg)
     found = [
-        shoal.measures.knows_method(one, schema, original=original).to_dict() for one in releases
+        shoal.measures.minimality(one, schema, original=original).to_dict() for one in releases
     ]
     return {"knowing": found, "minimality": " ".join(one["sentence"] for one in found)}
 

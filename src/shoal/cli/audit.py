@@ -36,7 +36,7 @@ def audit(
     ] = None,
     population: Annotated[
         str | None,
-        typer.Option(help="Everybody who could be in the table, with quasi columns as they are."),
+        typer.Option(help="Table of everyone who could be in it, with exact quasi-identifiers."),
     ] = None,
     report: Annotated[
         str | None,
@@ -48,7 +48,7 @@ def audit(
     ] = None,
     engine: Annotated[
         str | None,
-        typer.Option(help="Where to measure part files, as 'Spark()'; this machine else."),
+        typer.Option(help="Where to measure part files: 'Spark()'. Default: this machine."),
     ] = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
@@ -143,7 +143,7 @@ def audit_together(
     from shoal.views.text import print_series_audit
 
     if not alone:
-        msg = "Several releases are audited by what their manifests say, and by nothing else."
+        msg = "Several releases are audited by their manifests alone."
         raise shoal.UsageError(msg)
     found = shoal.audit_series(sources, ledger=ledger)
     show.settle(0 if found.holds else 1)

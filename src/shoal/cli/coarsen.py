@@ -56,7 +56,8 @@ def coarsen(
     show.settle(0)
     if ask.seed is not None:
         show.note(
-            "Warning: made with a seed, so the order of rows can be worked out. For testing only.",
+            "Warning: made with a seed, so a reader can work out the order of rows. For testing "
+            "only.",
             quiet=quiet,
         )
     if json:

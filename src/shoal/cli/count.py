@@ -16,7 +16,9 @@ def count(
     condition: Annotated[
         str,
         typer.Argument(
-            metavar="CONDITION", help="As '30 <= age <= 40 and income > 50000'.", show_default=False
+            metavar="CONDITION",
+            help="A condition, for example '30 <= age <= 40 and income > 50000'.",
+            show_default=False,
         ),
     ],
     json: show.Json = False,
@@ -24,7 +26,7 @@ def count(
     """Say how many rows of a release meet a condition, expected where cells are generalized."""
     import shoal
 
-    answers = shoal.measures.open_answers(directory)
+    answers = shoal.measures.queryable(directory)
     found = shoal.count(answers, condition)
     rows = len(answers)
     if json:

@@ -21,7 +21,7 @@ def demo(
     ] = "shoal-demo",
     table: Annotated[
         Path | None,
-        typer.Option("--table", help="Only write the table that goes in, as CSV, to this file."),
+        typer.Option("--table", help="Only write the example table, as CSV, to this file."),
     ] = None,
     quiet: show.Quiet = False,
 ) -> None:

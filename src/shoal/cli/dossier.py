@@ -26,6 +26,13 @@ def dossier(
         str | None,
         typer.Option(help="The original table, for the private annex. Owners only."),
     ] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(
+            help="People of the same population who are not in the release, for the private annex: "
+            "attacks are tried on them as well."
+        ),
+    ] = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -49,6 +56,7 @@ def dossier(
         norm=norm,
         schema=ask.schema,
         original=show.open_with(original, ask),
+        control=show.open_with(control, ask),
         person=ask.person,
     )
     show.settle(0 if found.holds else 1)

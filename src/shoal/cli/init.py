@@ -12,7 +12,7 @@ from shoal.cli import show
 from shoal.views.terminal import plain_lines
 
 
-@show.asking(*show.READING)
+@show.asking(*show.FILE)
 def init(
     reading: Ask,
     *,
@@ -21,9 +21,7 @@ def init(
         str, typer.Option("--output", "-o", help="Schema file to write.")
     ] = "shoal.toml",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    ask: Annotated[
-        bool, typer.Option("--ask", help="Ask the few questions that decide it, one by one.")
-    ] = False,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask the questions one by one.")] = False,
     quiet: show.Quiet = False,
 ) -> None:
     """Write a commented schema file for a table: roles, types, requirements, and why."""
@@ -34,7 +32,7 @@ def init(
     complete = shoal.init(
         table,
         output,
-        **{name: getattr(reading, name) for name in show.READING},
+        **{name: getattr(reading, name) for name in show.FILE},
         force=force,
         ask=answer if ask else None,
     )

@@ -34,7 +34,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Publish tables about people so that nobody's sensitive value can be nearly known.",
+    help="Publish tables about people, and limit what a reader can learn about any one of them.",
 )
 COMMANDS = (  # each in a module of its name but for those ELSEWHERE, in the order of the help
     *("inspect", "init", "anonymize", "coarsen", "plan", "audit", "report", "certificate"),
@@ -57,7 +57,7 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Publish tables about people so that nobody's sensitive value can be nearly known."""
+    """Publish tables about people, and limit what a reader can learn about any one of them."""
 
 
 @cache

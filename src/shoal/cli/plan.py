@@ -13,13 +13,17 @@ from shoal.cli import show
 @show.asking(
     *("table", "schema", "sensitive", "person", "rows", "linked", "odds"),
     *(*show.WRITTEN, *show.READING),
-    engine="Where to count, as 'Spark()'; this machine else.",
+    engine="Where to count, for example 'Spark()'. Default: this machine.",
 )
 def plan(
     ask: Ask,
     *,
-    epsilon: Annotated[float | None, typer.Option(help="Width that must not be known.")] = None,
-    m: Annotated[int | None, typer.Option(help="At most one in m may be near.")] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="How close a guess must be to cause harm.")
+    ] = None,
+    m: Annotated[
+        int | None, typer.Option(help="Highest acceptable chance of a close guess: 1 in m.")
+    ] = None,
     relative: Annotated[
         bool, typer.Option("--relative", help="Epsilon is a share of the value.")
     ] = False,

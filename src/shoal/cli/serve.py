@@ -17,7 +17,7 @@ def serve(
         ),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; any that is free else.")
+        int, typer.Option(min=0, max=65535, help="Port to listen on. Default: any free port.")
     ] = 0,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the address and open no browser.")
@@ -34,6 +34,9 @@ def serve(
 
     def ready(address: str) -> None:
         typer.echo(f"Shoal is open at {address}")
-        show.note("It is for you alone: the address has a secret. Press Ctrl-C here to end it.")
+        show.note(
+            "This link contains a private access token: do not share it. Press Ctrl-C here "
+            "to stop it."
+        )
 
     run(tuple(table or ()), port=port, browser=not no_browser, ready=ready)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import sys
 import threading
 import time
@@ -29,6 +30,7 @@ PATIENCE = 0.5  # seconds a command may take before a bar is drawn
 
 BY_NAME = inspect.Parameter.KEYWORD_ONLY
 READING = tuple(name for name, one in Ask.flags().items() if one.panel == "Reading")
+FILE = (*READING, "decimal")  # how a file that nobody has looked at is read
 WRITTEN = ("decimal", "date_format", "round", "bottom", "top", "missing")
 TRIED = (  # what can be asked of releases that are only tried
     *("table", "schema", "quasi", "sensitive", "require", "person", "most_rows", "rows", "linked"),
@@ -166,20 +168,15 @@ def announce_compiling(*, quiet: bool) -> None:
     """Say so when a kernel has to be compiled, which happens once on a machine."""
     if quiet:
         return
-    from numba.core import event
+    log = logging.getLogger("shoal.kernels")
 
-    class Teller(event.Listener):
-        told = False
+    def tell(_: logging.LogRecord) -> bool:
+        log.removeFilter(tell)
+        note("Compiling for this machine, once; this takes up to half a minute …")
+        return False
 
-        def on_start(self, event: Any) -> None:  # noqa: ARG002 - whichever kernel it is
-            if not Teller.told:
-                Teller.told = True
-                note("Compiling for this machine, once; this takes up to half a minute …")
-
-        def on_end(self, event: Any) -> None:
-            """Nothing more is to be said."""
-
-    event.register("numba:compile", Teller())  # type: ignore[no-untyped-call]
+    log.setLevel(logging.INFO)
+    log.addFilter(tell)
 
 
 def heed() -> None:

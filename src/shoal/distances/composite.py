@@ -50,7 +50,7 @@ class Composite(Distance):
             or not parts
             or not all(isinstance(one, Distance) for one in parts)
         ):
-            allowed = "a list of distances, as [Lp(), Equality()]"
+            allowed = "a list of distances, for example [Lp(), Equality()]"
             raise BadParameter("Composite", "distances", allowed, parts)
         object.__setattr__(self, "distances", tuple(parts))
         if self.weights is None:

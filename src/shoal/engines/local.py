@@ -15,11 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.engines.base import Engine
+from shoal.engines.base import Engine, engine_of
 from shoal.engines.people import as_people, grouped_people, search_people
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.methods.choice import check_task
@@ -33,10 +33,8 @@ from shoal.methods.suppression import (
 from shoal.notation import whole_number
 from shoal.principles.groups import Groups
 from shoal.progress import in_threads, silent
-from shoal.release.building import build_release
 from shoal.release.graph import GeneralizationGraph
 from shoal.release.layout import Suppression
-from shoal.table.coded import code_table
 from shoal.table.grid import REGIONS
 
 if TYPE_CHECKING:
@@ -45,10 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.methods.base import Method, Task
-    from shoal.principles.groups import Summary
     from shoal.release.layout import Found
-    from shoal.release.release import ReleaseData
-    from shoal.table.coded import Coded
 
 
 AGAIN = 3  # searches by what the one before left
@@ -117,10 +112,6 @@ class Local(Engine):
         if self.shard is not None:
             object.__setattr__(self, "shard", whole_number(self, "shard", self.shard, least=1))
 
-    def domains(self, table: Any, schema: Any, **how: Any) -> Coded:
-        """Code a table by its schema."""
-        return code_table(table, schema, **how)
-
     def shards(self, task: Task, method: Method) -> list[NDArray[np.int64]]:
         """Return rows that are never mixed apart, and large parts cut by quasi columns alone."""
         largest = self.shard or method.at_once or len(task.coded)
@@ -134,14 +125,6 @@ class Local(Engine):
     def search(self, shard: Task, method: Method, limit: int) -> Solved:
         """Search one shard."""
         return search_part(method, shard, check_task, limit)
-
-    def recode(self, *found: Any, **how: Any) -> ReleaseData:
-        """Recode what was found, in memory."""
-        return build_release(*found, **how)
-
-    def measure(self, shard: Task, groups: Groups) -> list[Summary]:
-        """Measure every requirement in the groups of one shard."""
-        return [measured.summary for measured in shard.measure(groups)]
 
     def solve(self, task: Task, method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:
         """Search a whole table; returns the task without the rows left out, and what was found."""
@@ -311,7 +294,8 @@ def _of_part(task: Task, rows: NDArray[np.int64], problem: NotAchievable) -> Not
     return NotAchievable(
         f"Of the {task.coded.whom} that are kept apart, the {len(rows):,} with "
         f"{where or 'equal counts'} cannot keep what is required by themselves: "
-        f"{problem.sentence} Mix more, ask for less, or let {option('suppress')} leave them out."
+        f"{problem.sentence} Mix more, require less, or let {option('suppress')} leave them out.",
+        problem.limit,
     )
 
 
@@ -338,15 +322,6 @@ def _joined(
         [rank[one.matches + start] for one, start in zip(found, starts, strict=True)]
     )
     return whole, GeneralizationGraph(whole.coded.space, matches[order]), suppression
-
-
-def engine_of(engine: Engine | str | None) -> Engine:
-    """Return the engine asked for, in Python or in the notation: this machine, if none is."""
-    chosen = Engine.read(engine) if isinstance(engine, str) else engine or Local()
-    if not isinstance(chosen, Engine):
-        msg = f"{chosen!r} is not an engine, as Local() or Spark() are."
-        raise UsageError(msg)
-    return chosen
 
 
 def choose_engine(engine: Engine | str | None) -> Local:

@@ -95,8 +95,6 @@ def search_people(
     published = counts if most is None else np.minimum(counts, most)
     orders = task.orders(*(len(one.labels) for one in whom))
     places = tuple(one.turns(order) for one, order in zip(whom, orders, strict=True))
-    if task.coded.turns is not None:
-        places = (task.coded.turns, *places[1:])
     search = _Search(solve, method, task, share, whom, places)
     torn = search.torn(published)
     if not len(torn):
@@ -124,7 +122,7 @@ def _check_together(task: Task, groups: Groups, fewest: int) -> None:
             msg = (
                 f"{one!r} compares groups with the whole table, and people with different numbers "
                 "of rows cannot be in one group: it does not hold of them. Publish equally many "
-                f"rows of everybody, {option('most_rows', fewest)}."
+                f"rows of everyone, {option('most_rows', fewest)}."
             )
             raise NotAchievable(msg)
 
@@ -309,16 +307,16 @@ class _Search:
             repr(one.principle) for one in self.task.requirements if one.principle.population
         )
         return NotAchievable(
-            f"{required} cannot hold: nobody of the population has {_rows(count)}, as people of "
+            f"{required} cannot hold: no person of the population has {_rows(count)}, as people of "
             f"the table do. Publish as many as people there have, {option('most_rows')}, or say "
-            f"that nobody knows how many rows a person has, {option('rows', 'unknown')}."
+            f"that no reader knows how many rows a person has, {option('rows', 'unknown')}."
         )
 
     def nothing_left(self, name: str) -> NotAchievable:
         """Say that a linked table would be empty, which nobody can have meant."""
         return NotAchievable(
             f"No row of {name} can be published: too few people have equally many of them for a "
-            f"group of at least {self.task.least}. Ask for less, or leave {name} out."
+            f"group of at least {self.task.least}. Require less, or leave {name} out."
         )
 
     def refusal(
@@ -335,24 +333,24 @@ class _Search:
             _, lost, _ = self.descend(np.minimum(published, fewest), self.share * 0)
             if not len(lost):  # else fewer rows do not help either
                 advice.append(
-                    f"Publish fewer rows of everybody: {option('most_rows', fewest)} works."
+                    f"Publish fewer rows of everyone: {option('most_rows', fewest)} works."
                 )
         few = self.enough_gone(published, waiting) if self.method.chooses_rows else None
         if few is not None:
             advice.append(f"{option('suppress', few)} works.")
         if not advice and self.hides_whole_groups(published):
             advice.append(
-                "Where nobody can know how many rows a person has, whole groups may be judged: "
+                "If no reader can know how many rows a person has, Shoal can judge whole groups: "
                 f"{option('rows', 'unknown')} works."
             )
         if not self.method.chooses_rows and self.fewest(waiting) >= self.task.least:
             advice.insert(
                 0,
                 f"{self.method!r} does not publish fewer rows of people because of their values: "
-                "that would tell something of them.",
+                "that would reveal something about them.",
             )
             return NotAchievable(" ".join([reason.sentence, *advice]))
-        if few is not None or f"{option('suppress')} allows" in reason.sentence:
+        if few is not None or reason.limit is not None:
             return NotAchievable(" ".join([reason.sentence, *advice]))  # it has said so
         share = percent(len(waiting) / len(published), 2)
         need = f"{len(waiting):,} of {len(published):,} people, {share}"

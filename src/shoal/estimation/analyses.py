@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import UnknownColumn, UsageError
 from shoal.estimation.formulas import FUNCTIONS, evaluate, frame_of, names_in, read_formula
-from shoal.estimation.opening import NoConclusion, labels_of, numbers_of
+from shoal.estimation.opening import labels_of, numbers_of
+from shoal.release.manifest import NoConclusion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,16 +75,22 @@ def regression(release: Analysable, formula: str, *, logit: bool) -> Analysis:
         )
         raise UsageError(msg)
     left = _left(release, asked.left, asked.value, mixed=bool(asked.own))
+    weights = weights_in(release)
 
     def least_squares(order: NDArray[np.int32]) -> Fitted:
-        found = sm.OLS(left(order), design).fit(cov_type="HC1")
+        found = sm.WLS(left(order), design, weights=weights).fit(cov_type="HC1")
         return np.asarray(found.params), np.asarray(found.bse) ** 2
 
     def logistic(order: NDArray[np.int32]) -> Fitted:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                found = sm.Logit(left(order), design).fit(disp=0, warn_convergence=False)
+                if release.weights is None:
+                    found = sm.Logit(left(order), design).fit(disp=0, warn_convergence=False)
+                else:
+                    binomial = sm.families.Binomial()
+                    model = sm.GLM(left(order), design, binomial, var_weights=weights)
+                    found = model.fit(cov_type="HC1")
                 return np.asarray(found.params), np.asarray(found.bse) ** 2
             except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
                 return (np.full(design.shape[1], np.nan),) * 2
@@ -95,6 +102,13 @@ def regression(release: Analysable, formula: str, *, logit: bool) -> Analysis:
     names = tuple(map(str, matrix.columns))
     fit = logistic if logit else least_squares
     return Analysis(formula, asked.value, names, fit, (*asked.terms, *own))
+
+
+def weights_in(release: Analysable) -> NDArray[np.float64]:
+    """Return the survey weight of each member, 1 on average."""
+    if release.weights is None:
+        return np.ones(release.rows)
+    return release.weights / release.weights.mean()
 
 
 def _left(
@@ -141,11 +155,12 @@ def parts_of(release: Analysable, by: str | None) -> tuple[dict[str, NDArray], f
 
 def summary(
     what: str,
+    release: Analysable,
     value: str,
     parts: dict[str, NDArray],
     names: frozenset[str],
     left: Callable[[NDArray[np.int32]], NDArray[np.float64]],
-    one: Callable[[NDArray[np.float64]], tuple[float, float]],
+    one: Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[float, float]],
 ) -> Analysis:
     """Return the analysis that tells a mean, a quantile or a share of some rows."""
     small = [part or what for part, rows in parts.items() if rows.sum() < 5]
@@ -153,9 +168,11 @@ def summary(
         msg = f"{small[0].strip('[]')} has fewer than 5 rows."
         raise UsageError(msg)
 
+    weights = weights_in(release)
+
     def fit(order: NDArray[np.int32]) -> Fitted:
         numbers = left(order)
-        found = np.array([one(numbers[rows]) for rows in parts.values()])
+        found = np.array([one(numbers[rows], weights[rows]) for rows in parts.values()])
         return found[:, 0], found[:, 1]
 
     by = f" by {next(iter(parts))[1:].split('=')[0]}" if names else ""
@@ -163,16 +180,29 @@ def summary(
     return Analysis(what + by, value, tuple(what + part for part in parts), fit, terms)
 
 
-def mean_of(numbers: NDArray[np.float64]) -> tuple[float, float]:
-    """Return a mean and its squared error."""
-    return float(numbers.mean()), float(numbers.var(ddof=1) / len(numbers))
+def mean_of(numbers: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
+    """Return a weighted mean and its squared error."""
+    mean, rows = np.average(numbers, weights=weights), len(numbers)
+    squares = (weights**2 * (numbers - mean) ** 2).sum() / weights.sum() ** 2
+    return float(mean), float(squares * rows / (rows - 1))
 
 
-def quantile_of(numbers: NDArray[np.float64], share: float) -> tuple[float, float]:
-    """Return a quantile and its squared error (Woodruff, 1952)."""
-    reach = 2 * np.sqrt(share * (1 - share) / len(numbers))
-    ends = np.quantile(numbers, np.clip([share - reach, share + reach], 0, 1))
-    return float(np.quantile(numbers, share)), float(((ends[1] - ends[0]) / 4) ** 2)
+def quantile_of(
+    numbers: NDArray[np.float64], weights: NDArray[np.float64], share: float
+) -> tuple[float, float]:
+    """Return a weighted quantile and its squared error (Woodruff, 1952).
+
+    The values stand where half of their weight lies below them; with equal weights the first and
+    the last are the ends, as usual.
+    """
+    order = np.argsort(numbers, kind="stable")
+    below = np.cumsum(weights[order]) - weights[order] / 2
+    places = (below - below[0]) / (below[-1] - below[0])
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    reach = 2 * np.sqrt(share * (1 - share) / effective)
+    asked = np.clip([share, share - reach, share + reach], 0, 1)
+    middle, low, high = np.interp(asked, places, numbers[order])
+    return float(middle), float(((high - low) / 4) ** 2)
 
 
 def means(release: Analysable, value: str, by: str | None) -> Analysis:
@@ -182,7 +212,7 @@ def means(release: Analysable, value: str, by: str | None) -> Analysis:
     left = _left(release, value, column, mixed=bool(names - {column}))
     parts, common = parts_of(release, by)
     what = f"mean({value})"
-    return summary(what, column, parts, common | (names - {column}), left, mean_of)
+    return summary(what, release, column, parts, common | (names - {column}), left, mean_of)
 
 
 def shares(release: Analysable, condition: str, by: str | None) -> Analysis:
@@ -192,7 +222,7 @@ def shares(release: Analysable, condition: str, by: str | None) -> Analysis:
     left = _left(release, condition, column, mixed=bool(names - {column}))
     parts, common = parts_of(release, by)
     what = f"share({condition})"
-    return summary(what, column, parts, common | (names - {column}), left, mean_of)
+    return summary(what, release, column, parts, common | (names - {column}), left, mean_of)
 
 
 def quantiles(release: Analysable, share: float, value: str | None, by: str | None) -> Analysis:
@@ -205,7 +235,11 @@ def quantiles(release: Analysable, share: float, value: str | None, by: str | No
     parts, names = parts_of(release, by)
     left = _left(release, f"`{column.name}`", column.name, mixed=False)
     what = f"quantile({column.name}, {share:g})"
-    return summary(what, column.name, parts, names, left, lambda rows: quantile_of(rows, share))
+
+    def one(rows: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
+        return quantile_of(rows, weights, share)
+
+    return summary(what, release, column.name, parts, names, left, one)
 
 
 def correlations(release: Analysable, value: str | None) -> Analysis:
@@ -216,16 +250,17 @@ def correlations(release: Analysable, value: str | None) -> Analysis:
     if not others:
         msg = "No quasi-identifier of this release is numeric."
         raise UsageError(msg)
-    lines = [_standard(numbers_of(one).astype(np.float64)) for one in others.values()]
-    mine = _standard(numbers_of(column).astype(np.float64))
+    weights = weights_in(release)
+    lines = [_standard(numbers_of(one).astype(np.float64), weights) for one in others.values()]
+    numbers = numbers_of(column).astype(np.float64)
 
     def fit(order: NDArray[np.int32]) -> Fitted:
-        found = []
+        found, mine = [], _standard(numbers[order], weights)
         for line in lines:
-            both = line * mine[order]
-            r = both.mean()
-            off = both - r * (line**2 + mine[order] ** 2) / 2
-            found.append((r, off.var() / len(off)))
+            both = line * mine
+            r = np.average(both, weights=weights)
+            off = both - r * (line**2 + mine**2) / 2
+            found.append((r, (weights**2 * off**2).sum() / weights.sum() ** 2))
         return np.array(found)[:, 0], np.array(found)[:, 1]
 
     names = tuple(f"correlation({name}, {column.name})" for name in others)
@@ -233,8 +268,9 @@ def correlations(release: Analysable, value: str | None) -> Analysis:
     return Analysis(said, column.name, names, fit, tuple(frozenset({name}) for name in others))
 
 
-def _standard(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    return (numbers - numbers.mean()) / max(numbers.std(), 1e-300)
+def _standard(numbers: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    away = numbers - np.average(numbers, weights=weights)
+    return away / max(np.sqrt(np.average(away**2, weights=weights)), 1e-300)
 
 
 def _only(release: Analysable, said: str, names: frozenset[str]) -> str:

@@ -21,7 +21,8 @@ from shoal.audit.linking import code_both, windows
 from shoal.estimation.bases import quasi_basis
 from shoal.estimation.chains import BURN, Sampler, one_thread
 from shoal.estimation.completing import Problem
-from shoal.estimation.opening import NoConclusion, labels_of, numbers_of, open_release
+from shoal.estimation.opening import installed, labels_of, numbers_of, open_release
+from shoal.release.manifest import NoConclusion
 from shoal.table.coding import QUANTITY, code_lenient
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ def guess_by_model(
 ) -> list[Compared]:
     """Guess every protected column of both sides by the model; nothing where it does not apply.
 
-    It takes a release directory in two tables with one row a person.
+    It takes a release directory in two tables with one row a person, and the extra `estimate`.
     """
-    if not isinstance(source, str | Path) or not Path(source).is_dir():
+    if not installed() or not isinstance(source, str | Path) or not Path(source).is_dir():
         return []
     try:
         release = open_release(source)

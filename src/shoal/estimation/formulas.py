@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import UnknownColumn, UsageError
-from shoal.estimation.opening import NoConclusion, labels_of, numbers_of
+from shoal.estimation.opening import labels_of, numbers_of
+from shoal.release.manifest import NoConclusion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

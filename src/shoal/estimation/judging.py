@@ -15,7 +15,6 @@ import numpy as np
 
 from shoal.estimation.pooling import pool, split_rhat
 from shoal.exact import percent
-from shoal.table.forms import TWO_TABLES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,8 +30,6 @@ APART = 0.3  # the share of quantities that may not converge
 OFF = 2.0  # standard errors that a completed statistic may be off the model
 NEAR = 0.1  # the share of missing information from which the bias of groups is measured
 AGREED = 1.1  # the split R̂ under which chains agree
-
-APPROXIMATE, REFUSED = "approximate", "refused"
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,30 +158,6 @@ class Diagnosis:
                 f"(at most {OFF:g}): the model does not describe these values."
             )
         return found
-
-
-def caveats(manifest: Manifest, *, exact: bool = False) -> list[str]:
-    """Return why answers from a release are approximate, whatever is asked.
-
-    `exact` are those that do not depend on who has which value: however groups were formed.
-    """
-    found = []
-    if not exact and manifest.method != "Oblivious()":
-        found.append(
-            f"{manifest.method} formed the groups, and the likelihood is exact for plain "
-            "Oblivious() only."
-        )
-    if manifest.form != TWO_TABLES:
-        found.append(f"The form {manifest.form} does not publish exact quasi-identifiers.")
-    left_out = sum(filter(None, (manifest.suppressed, manifest.dropped, manifest.capped)))
-    if left_out:
-        found.append(f"{left_out:,} rows were left out, and they may differ from the others.")
-    changed = [c.name for c in manifest.columns if c.top is not None or c.bottom is not None]
-    if changed:
-        found.append(f"Extreme values of {', '.join(changed)} were replaced.")
-    if not exact and any(c.never_mix for c in manifest.columns):
-        found.append("Groups were formed within classes of people who are never mixed.")
-    return found
 
 
 def needs_correction(manifest: Manifest, seen: Diagnosis) -> bool:

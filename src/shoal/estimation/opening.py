@@ -7,6 +7,7 @@ sorted: a release in memory and its directory give the same numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,10 @@ import polars as pl
 from shoal.audit.claims import manifest_schema
 from shoal.audit.gate import open_stated, open_tables
 from shoal.errors import InputError, UnknownColumn
+from shoal.release.manifest import NoConclusion, check_analysable
 from shoal.table.coding import code_lenient
-from shoal.table.forms import TWO_TABLES
 from shoal.table.schema import RESERVED
+from shoal.table.settling import weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,12 +41,14 @@ class Analysable:
     starts : where each group begins.
     quasi : the columns of the members.
     values : the sensitive columns; the values of one row stand together.
+    weights : the survey weight of each member, the mean of the group; None where there is none.
     """
 
     manifest: Manifest
     starts: NDArray[np.int64]
     quasi: Mapping[str, Column]
     values: Mapping[str, Column]
+    weights: NDArray[np.float64] | None = None
 
     @property
     def rows(self) -> int:
@@ -70,6 +74,19 @@ def labels_of(column: Column) -> NDArray:
     return column.spellings.to_numpy()[column.codes]
 
 
+def settled_values(starts: NDArray[np.int64], column: Column) -> NDArray[np.bool_]:
+    """Return whose value follows from the release: those in groups of one value."""
+    least = np.minimum.reduceat(column.codes, starts[:-1])
+    most = np.maximum.reduceat(column.codes, starts[:-1])
+    return np.repeat(least == most, np.diff(starts))
+
+
+def installed() -> bool:
+    """Return whether everything that draws completed tables is installed: the extra `estimate`."""
+    needed = ("formulaic", "statsmodels", "scipy", "threadpoolctl")
+    return all(find_spec(one) is not None for one in needed)
+
+
 def open_release(source: Any) -> Analysable:
     """Read a release, or its directory, by what is published of it."""
     if isinstance(source, Analysable):
@@ -90,7 +107,7 @@ def open_release(source: Any) -> Analysable:
         msg = f"estimate needs a release or its directory, not a {type(source).__name__}."
         raise InputError(msg)
     schema = manifest_schema(manifest)
-    people = schema.read_numbers(people, "quasi")
+    people = schema.read_numbers(people, "quasi", "other")
     values = schema.read_numbers(values, "sensitive")
     kinds = {one.name: one.type for one in manifest.columns}
     labels = {one.name for one in manifest.columns if one.kind == "set"}
@@ -103,7 +120,7 @@ def open_release(source: Any) -> Analysable:
         if one.gap is not None:
             msg = (
                 f"Some values of {one.name} are missing, and the model needs the numbers of "
-                "everybody. A release without rows that have missing cells allows estimates."
+                "everyone. A release without rows that have missing cells allows estimates."
             )
             raise NoConclusion(msg)
     members, starts = _by_group(people, quasi)
@@ -111,11 +128,15 @@ def open_release(source: Any) -> Analysable:
     if not np.array_equal(starts, others):
         msg = "The groups of people and of values are not the same, or not as large."
         raise InputError(msg)
+    weights = None
+    if manifest.survey_weight is not None:
+        weights = weights_of(people[manifest.survey_weight]).to_numpy()[members]
     return Analysable(
         manifest,
         starts,
         {name: one.part(members) for name, one in quasi.items()},
         {name: one.part(order) for name, one in sensitive.items()},
+        weights,
     )
 
 
@@ -128,35 +149,3 @@ def _by_group(
     sorted_groups = group[order]
     new = np.flatnonzero(sorted_groups[1:] != sorted_groups[:-1]) + 1
     return order, np.concatenate([[0], new, [len(group)]]).astype(np.int64)
-
-
-class NoConclusion(Exception):
-    """What cannot be concluded from a release, whatever is asked."""
-
-
-def check_analysable(manifest: Manifest) -> None:
-    """Raise where nothing can be concluded from a release of this kind."""
-    if manifest.heterogeneous:
-        msg = (
-            "This release has no groups, so nobody can compute how likely each pairing of people "
-            "and values is. A release by Oblivious() in the form two-tables allows estimates."
-        )
-        raise NoConclusion(msg)
-    if manifest.people not in {None, manifest.rows}:
-        msg = (
-            "Some people have several rows in this release, and the model treats rows as "
-            "independent. A release with one row per person allows estimates."
-        )
-        raise NoConclusion(msg)
-    if manifest.survey_weight is not None:
-        msg = (
-            "This release has survey weights, and the model does not use them. A release without "
-            "survey weights allows estimates about the people in it."
-        )
-        raise NoConclusion(msg)
-    if manifest.form != TWO_TABLES:
-        msg = (
-            f"The form {manifest.form} publishes quasi-identifiers as ranges or sets, and this "
-            "analysis needs their exact values. Ask the owner for the form two-tables."
-        )
-        raise NoConclusion(msg)

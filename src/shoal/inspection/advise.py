@@ -7,7 +7,7 @@ for the owner beside the role; until it is answered, the role is the safer one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +18,11 @@ from shoal.inspection.lexicon import (
     quasi_name,
     sensitive_name,
     without_beginning,
-    word_among,
-    words_of,
 )
 from shoal.inspection.naming import OF_PEOPLE, what_cells_show
-from shoal.inspection.private import FEW, PER_PERSON, identity, is_money, sensitive_cells, unique
+from shoal.inspection.private import FEW, identity, is_money, sensitive_cells, unique
+from shoal.inspection.weights import ask_weight, weighing
+from shoal.inspection.whom import IDENTITY, Advice, ask_whom, one_person, whom_rows_are_about
 from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:
@@ -37,13 +37,9 @@ MOST_PROTECTED = 3  # sensitive columns that are suggested to be published, each
 SPARSE = 0.5  # share of missing cells above which a column is left out
 GUESSES = 4  # quasi columns that are guessed where nothing tells
 QUANTITY = 20  # values from which a number is a quantity
-REPEATED = 1.02  # rows per value from which several rows are about one person
-ENOUGH = 10  # values from which those that repeat are people
 MEDICAL = 2  # columns about health or death from which a table is about patients
-IDENTITY, QUASI_ROLE, PROTECTED = "identifying", "quasi", "sensitive"
+QUASI_ROLE, PROTECTED = "quasi", "sensitive"
 WHEN = {"date", "day", "days", "mon", "month", "year", "yr", "dt", "datum", "fecha", "tag", "jour"}
-WEIGHTS = {"wgt", "fnlwgt", "weights"}
-OF_BODIES = {"body", "birth", "fetal", "infant", "dry", "ideal", "patient"}  # no survey weights
 SHARED = (
     "Two people may share a name. If another column has a number for each person, choose that one."
 )
@@ -53,27 +49,15 @@ UNEXPLAINED = (
 )
 
 
-@dataclass(frozen=True)
-class Advice:
-    """A role (None: leave the column out) and why; `strength` orders rivals for the same role.
-
-    `question` is what only the owner can answer, `topic` what a sensitive column is about.
-    """
-
-    role: str | None
-    why: str
-    strength: float = 0.0
-    question: str | None = None
-    topic: str | None = None
-
-
 def advise(
     profiles: Sequence[Profile], types: Sequence[Inferred], kinship: Sequence[Kinship]
 ) -> list[Advice]:
     """Return a role for every column."""
     names = without_beginning([profile.name for profile in profiles])
     found = [_alone(*one) for one in zip(profiles, types, names, strict=True)]
-    _one_person(found, profiles)
+    one_person(found, profiles)
+    ask_whom(found, profiles)
+    ask_weight(found, profiles)
     _mind_patients(found)
     _guess_sensitive(found, profiles, types)
     _guess_quasi(found, profiles)
@@ -177,58 +161,6 @@ def _mind_patients(found: list[Advice]) -> None:
             found[place] = Advice(None, why, question=UNEXPLAINED)
 
 
-def whom_rows_are_about(name: str, distinct: int, filled: int) -> Advice | None:
-    """Return that a column says whom rows are about, where several are about one, None else.
-
-    By its name, and by how often its values repeat: an id of which every value is in one row is
-    about rows, and one of few values is about something else.
-    """
-    person, household, word = _speaks_of(name)
-    if word is None or distinct < ENOUGH or filled < REPEATED * distinct:
-        return None
-    if not lexicon().names.isdisjoint(words_of(name)):
-        return None  # two people may share a name, so it does not tell them apart
-    if distinct < PER_PERSON * filled and (distinct <= FEW or not person):
-        return None
-    why = f"{distinct:,} values in {filled:,} rows: several rows are about one "
-    if household and not person:
-        # To protect households as a unit is a choice, and a dear one: it is named, not proposed.
-        return Advice(IDENTITY, f"{why}household; as person column it would protect these whole", 1)
-    return Advice(PERSON, f"{why}person", 3 if person else 2)
-
-
-def may_say_whom(name: str) -> bool:
-    """Return whether a name speaks of people, or of anything that is numbered."""
-    return _speaks_of(name)[2] is not None
-
-
-def names_people(name: str) -> bool:
-    """Return whether a name speaks of people, as `patient_id` does, and not of their names."""
-    return _speaks_of(name)[0] is not None and lexicon().names.isdisjoint(words_of(name))
-
-
-def _speaks_of(name: str) -> tuple[str | None, str | None, str | None]:
-    """Return the words of a name that speak of people, of households, and of either or any id."""
-    words = [one for part in words_of(name) for one in (part, part.removesuffix("id"))]
-    known = lexicon()
-    person = next((word for word in words if word in known.persons), None)
-    household = next((word for word in words_of(name) if word in known.households), None)
-    parts = {*parts_of(name)}
-    numbered = next(iter(parts & known.numbered), None) if parts & known.insured else None
-    return person, household, person or household or word_among(name, known.identifiers) or numbered
-
-
-def _one_person(found: list[Advice], profiles: Sequence[Profile]) -> None:
-    """Leave one column that says whom rows are about: the likeliest, of the most values."""
-    places = [place for place, advice in enumerate(found) if advice.role == PERSON]
-    if len(places) < 2:
-        return
-    best = max(places, key=lambda place: (found[place].strength, profiles[place].distinct))
-    for place in places:
-        if place != best:
-            found[place] = Advice(IDENTITY, found[place].why)
-
-
 def _of_somebody(profile: Profile, kind: Inferred, name: str) -> Advice | None:
     """Return that a column says whom a row is about, one or several of them, None where not."""
     whom = whom_rows_are_about(profile.name, profile.distinct, profile.filled)
@@ -262,14 +194,6 @@ def _unfit(profile: Profile) -> str | None:
     return None
 
 
-def weighing(name: str) -> str | None:
-    """Return the word of a name that speaks of survey weights, if there is one."""
-    words = words_of(name)
-    if words[-1:] in (["weight"], ["weights"]) and len(words) > 1:
-        return None if set(words) & OF_BODIES else words[-1]
-    return next((word for word in words if word in WEIGHTS or word.endswith("wgt")), None)
-
-
 def _guess_sensitive(
     found: list[Advice], profiles: Sequence[Profile], types: Sequence[Inferred]
 ) -> None:
@@ -280,6 +204,7 @@ def _guess_sensitive(
         place
         for place, advice in enumerate(found)
         if not (_useless(profiles[place]) or _unfit(profiles[place]))
+        and not advice.offer
         and (advice.role is None or (advice.role == QUASI_ROLE and advice.strength < 1))
     ]
     if len(open_ones) == len([a for a in found if a.role not in {IDENTITY, PERSON}]) == 1:
@@ -291,7 +216,7 @@ def _guess_sensitive(
     ]
     if quantities:
         best = min(quantities, key=lambda place: (round(profiles[place].mode_share, 1), -place))
-        why = "a guess: a quantity with many values, and no name tells more"
+        why = "a guess: a quantity with many values, and the name does not say more"
         found[best] = Advice(PROTECTED, why, question=UNEXPLAINED)
         return
     labels = [place for place in open_ones if profiles[place].distinct > 2]
@@ -313,11 +238,12 @@ def _guess_quasi(found: list[Advice], profiles: Sequence[Profile]) -> None:
         for place, advice in enumerate(found)
         if advice.role not in {IDENTITY, PERSON}
         and place != first
+        and not advice.offer
         and not (_useless(profiles[place]) or _unfit(profiles[place]))
     ]
     open_ones = [place for place in able if found[place].role != PROTECTED]
     for place in (open_ones or able)[:GUESSES]:
-        why = "a guess: nothing tells what others may know"
+        why = "a guess: nothing shows what others may know"
         found[place] = Advice(QUASI_ROLE, why, 0.5, UNEXPLAINED)
 
 

@@ -210,9 +210,20 @@ rooms bedrooms floors size score points grade income salary pay amount price len
 WEIGHTS = _words("wgt fnlwgt weights")
 LATITUDE = _words("lat latitude")
 LONGITUDE = _words("lon lng long longitude")
-MISSING_WORDS = _words("""
-? ?? - -- . .. n/a #n/a na n.a. nan null none nil missing unknown unk (null) <na> (missing)
-""")
+# Cells that hold no value: signs, which no label is, and words, which a label may be.
+MISSING_SIGNS = (
+    *_words("""
+? ?? - -- – — . .. / n/a #n/a na n.a. nan null (null) <na> k.a. k.a #nv #n/v #wert! #div/0! #bezug!
+#value! #ref! #num! #name? #null!
+"""),
+    "k. a.",
+    "n. a.",
+)
+MISSING_WORDS = (
+    *MISSING_SIGNS,
+    *_words("none nil missing unknown unk (missing) unbekannt fehlt fehlend entfällt"),
+    *("keine angabe", "nicht bekannt", "not known", "no answer", "inconnu"),
+)
 TRUTHS = (
     ("false", "true"),
     ("no", "yes"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.inspection.advise import Advice, advise, to_protect
+from shoal.inspection.advise import advise, to_protect
 from shoal.inspection.infer import Inferred, infer
 from shoal.inspection.profile import Kinship, Profile, kin, usable
 from shoal.inspection.suspect import Suspicion, suspect
@@ -25,6 +25,8 @@ from shoal.table.schema import Schema
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from shoal.inspection.whom import Advice
+
 LABELS = 20  # distinct labels up to which the most frequent are shown
 SHOWN = 3
 MASKED = 10_000  # distinct cells of which the patterns are taken
@@ -36,6 +38,7 @@ class ColumnInspection:
     """One column; `role` None means to leave it out, `type` None that it can have no role.
 
     `question` is what only the owner can answer, where name and cells leave a doubt about the role.
+    `offer` is the role that a yes gives it.
     """
 
     name: str
@@ -50,6 +53,7 @@ class ColumnInspection:
     suspicions: tuple[Suspicion, ...]
     date_formats: tuple[str, ...] = ()
     question: str | None = None
+    offer: str | None = None
 
 
 @dataclass(frozen=True)
@@ -215,6 +219,7 @@ def _column(profile: Profile, kind: Inferred, advised: Advice) -> ColumnInspecti
         suspicions=suspect(profile, kind),
         date_formats=kind.ways,
         question=advised.question,
+        offer=advised.offer,
     )
 
 

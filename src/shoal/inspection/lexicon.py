@@ -65,6 +65,7 @@ class Lexicon:
     names: frozenset[str]
     insured: frozenset[str]
     numbered: frozenset[str]
+    cases: frozenset[str]
     identifiers: frozenset[str]
     not_identifiers: frozenset[str]
     codes: frozenset[str]
@@ -142,6 +143,7 @@ def lexicon() -> Lexicon:
                 "names",
                 "insured",
                 "numbered",
+                "cases",
                 "identifiers",
                 "not_identifiers",
                 "codes",
@@ -201,6 +203,16 @@ def sensitive_name(name: str) -> Meaning | None:
             if word in one.maybe:
                 return Meaning(topic, word, sure=False)
     return None
+
+
+def names_private(name: str) -> bool:
+    """Return whether a name says for certain that a column is private.
+
+    >>> names_private("death"), names_private("ward")
+    (True, False)
+    """
+    meaning = sensitive_name(name)
+    return meaning is not None and meaning.sure
 
 
 def _diseases(topic: str) -> frozenset[str]:

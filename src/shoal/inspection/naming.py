@@ -19,7 +19,6 @@ import numpy as np
 
 from shoal.exact import percent
 from shoal.inspection.lexicon import fold, lexicon, quasi_name, sensitive_name, spelled, words_of
-from shoal.inspection.reaching import REACHES
 from shoal.table.missing import MISSING_LABEL
 
 if TYPE_CHECKING:
@@ -279,6 +278,8 @@ def what_cells_show(name: str, labels: pl.Series, counts: NDArray[np.int64]) -> 
     cells = SaidCells(labels, counts)
     if not cells.texts:
         return None
+    from shoal.inspection.reaching import REACHES
+
     for what, which, least, asked in REACHES:
         if share := cells.share(which, least, asked):
             return Named(what, f"{percent(share)} of its cells have one")

@@ -51,7 +51,7 @@ class Kinship:
                 return f"{both} are equal in nearly every row: treat them alike or leave one out."
             case "renaming":
                 return f"{both} say the same in other words: treat them alike or leave one out."
-        return f"{self.left!r} determines {self.right!r}: whoever knows it knows both."
+        return f"{self.left!r} determines {self.right!r}: a reader who knows one knows both."
 
 
 def kin(profiles: Sequence[Profile]) -> list[Kinship]:

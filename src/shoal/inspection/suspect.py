@@ -107,7 +107,7 @@ def suspect(profile: Profile, inferred: Inferred) -> tuple[Suspicion, ...]:
     if not profile.distinct:
         return ()
     found = [*_codes(profile, inferred), *_sentinels(profile), *_sizes(profile)]
-    if any(profile.column.dtype == kind for kind in TEXTS):
+    if isinstance(profile.column.dtype, TEXTS):
         found += [*_spaces(profile), *_dates(profile, inferred)]
         if profile.numbers is None:
             found += [*_punctuation(profile), *_mixed(profile, inferred)]
@@ -132,16 +132,23 @@ def _told(profile: Profile, which: NDArray[np.bool_]) -> str:
 
 
 def _sentinels(profile: Profile) -> Iterator[Suspicion]:
-    """Look for values that may mean missing: words, and numbers that stand apart."""
+    which = sentinels(profile)
+    if which.any():
+        words = profile.numbers is None
+        listed = profile.cells.filter(pl.Series(which))
+        shown = map(repr, listed[:3]) if words else listed.sort()[:4]
+        yield Suspicion(
+            "sentinel",
+            f"{', '.join(shown)} may mean missing ({_told(profile, which)}). Shoal treats them as "
+            "values unless missing_codes in the schema file declares them.",
+        )
+
+
+def sentinels(profile: Profile) -> NDArray[np.bool_]:
+    """Return which cells may mean missing: words, and numbers that stand apart."""
     if profile.numbers is None:
         words = profile.cells.str.strip_chars().str.to_lowercase()
-        which = words.is_in(MISSING_WORDS).to_numpy() | (words == "").to_numpy()
-        if which.any():
-            listed = ", ".join(repr(cell) for cell in profile.cells.filter(pl.Series(which))[:3])
-            told = _told(profile, which)
-            advice = "they are taken for values; empty them if nothing is known"
-            yield Suspicion("sentinel", f"{listed} may mean missing ({told}): {advice}.")
-        return
+        return words.is_in(list(MISSING_WORDS)).to_numpy() | (words == "").to_numpy()
     numbers = profile.numbers
     which = np.zeros(profile.distinct, bool)
     if (numbers >= 0).any() and ((numbers >= 0) | np.isin(numbers, list(MARKS))).all():
@@ -150,14 +157,7 @@ def _sentinels(profile: Profile) -> Iterator[Suspicion]:
     rest = numbers[np.arange(len(numbers)) != top]
     if NINES.match(profile.cells[top]) and len(rest) and rest.max() < 0.7 * numbers[top]:
         which[top] = True
-    if which.any():
-        listed = ", ".join(profile.cells.filter(pl.Series(which)).sort()[:4])
-        told = _told(profile, which)
-        yield Suspicion(
-            "sentinel",
-            f"{listed} may mean missing ({told}): they are taken for values; empty them if nothing "
-            "is known.",
-        )
+    return which
 
 
 def _sizes(profile: Profile) -> Iterator[Suspicion]:
@@ -234,11 +234,11 @@ def _dates(profile: Profile, inferred: Inferred) -> Iterator[Suspicion]:
         fields = cells.filter(pl.Series(profile.matching(DAY_MONTH))).str.extract_all(r"[0-9]+")
         first, second = (fields.list.get(place).cast(pl.Int64) for place in (0, 1))
         order = (
-            "the day stands first"
+            "the day comes first"
             if (first > 12).any()
-            else "the month stands first"
+            else "the month comes first"
             if (second > 12).any()
-            else "day and month cannot be told apart"
+            else "day and month cannot be distinguished"
         )
         yield _unlike(f" ({order})", "text")
     elif profile.all_match(COMPACT):

@@ -1,9 +1,9 @@
 """Compiled loops over plain arrays: numbers in, numbers out, nothing of ours imported.
 
 Kernels with explicit signatures compile once and are loaded from Numba's cache afterwards, when
-they are called or another is compiled with them; `Later` ones are not even prepared before. Those
-that take tuples of arrays compile when they are first called; `load_all` calls them on a tiny
-table. Where a wheel carries them compiled (`shipping`), nothing is left to compile.
+they are called or another is compiled with them, without Numba where that can be (`loading`).
+Those that take tuples of arrays compile when they are first called; `load_all` calls them on a
+tiny table. Where a wheel carries them compiled (`shipping`), nothing is left to compile.
 """
 
 import os
@@ -45,12 +45,8 @@ def load_all() -> None:
     """Compile or load every kernel."""
     for name in MODULES:
         import_module(f"shoal.kernels.{name}")
-    compiling = import_module("shoal.kernels.compiling")
-    for one in compiling.LATER:
-        assert one.kernel is not None
-    for one in compiling.KERNELS:
-        if hasattr(one, "ready"):
-            one.ready()
+    for one in import_module("shoal.kernels.compiling").KERNELS:
+        one.load()
     import_module("shoal.kernels.warming").run()
 
 

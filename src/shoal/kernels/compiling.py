@@ -8,16 +8,17 @@ Python call it, which for tuples of arrays take longer to compile than the kerne
 Python all the same, it would crash.
 """
 
+import logging
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
+from functools import cache, update_wrapper
+from threading import RLock
 from typing import Any
 
-import numba
 import numpy as np
-from numba import njit
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.typeinfer import register_dispatcher
 from numpy.typing import NDArray
+
+from shoal.kernels import loading
+from shoal.kernels.loading import Call, Told
 
 Bytes = NDArray[np.int8]
 Ints = NDArray[np.int32]
@@ -36,33 +37,101 @@ RUN, DISTINCT, ENTROPY, RECURSIVE, APART, ORDERED = range(6)
 SPREAD, VARIANCE, DISCLOSURE, LIKENESS = range(6, 10)
 
 
-KERNELS: list[Any] = []  # all but those that wait for a call
+KERNELS: list["Kernel"] = []  # all of them
+MAKING = RLock()
 
 
-def compiled(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return what makes a loop a kernel: for some types, else for those that it is called with.
+class Kernel:
+    """A loop over arrays that runs compiled: for some types, else for those it is called with.
 
-    Nothing here is called from C, so there are no wrappers for that.
+    Called from Python, it is loaded without Numba where it was compiled before (`loading`). Numba
+    is imported when there is none for what it is called with, and when another is compiled with it.
+
+    Parameters
+    ----------
+    function : the loop.
+    signatures : the types that it takes, and no others; those that it is called with where none
+        are given.
+    options : how Numba compiles it.
     """
 
-    def make(function: Callable[..., Any]) -> Any:
-        kernel = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)  # type: ignore[call-overload]
-        if not hasattr(kernel, "compile"):  # as whoever looks for a fault in a loop may ask
-            return kernel
-        keep(kernel, function)
-        KERNELS.append(kernel)
-        if signatures:
-            wait(kernel, signatures)
+    def __init__(self, function: Call, signatures: tuple[str, ...], options: Told) -> None:
+        self.signatures, self.options = signatures, options
+        self.name = f"{function.__module__}.{function.__qualname__}"
+        self.known: dict[object, Call] = {}
+        update_wrapper(self, function)
+        KERNELS.append(self)
+
+    def __call__(self, *arguments: object, **named: object) -> Any:
+        """Call the loop."""
+        types = tuple(map(loading.kind_given, arguments))
+        return (self.known.get(types) or self.chosen(types))(*arguments, **named)
+
+    def chosen(self, types: tuple[object, ...]) -> Call:
+        """Return what is called with arguments of some types."""
+        found = loading.loaded_kernel(self.name, types, converted=bool(self.signatures))
+        self.known[types] = found or self.dispatcher
+        return self.known[types]
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what Numba knows of the kernel, as it does when it compiles another."""
+        if name.startswith("__"):  # what Python asks any object for
+            raise AttributeError(name)
+        if name == "dispatcher":
+            with MAKING:
+                found = vars(self)[name] = vars(self).get(name) or self.made()
+            return found
+        return getattr(self.dispatcher, name)
+
+    def made(self) -> Any:
+        """Return the kernel as Numba has it; nothing here is called from C: no wrappers for it."""
+        from numba import njit
+
+        listen()
+        function = self.__wrapped__
+        kernel = njit(nogil=True, no_cfunc_wrapper=True, **self.options)(function)  # type: ignore[call-overload]
+        if hasattr(kernel, "compile"):  # whoever looks for a fault in a loop may ask for none
+            keep(kernel, function)
+            if self.signatures:
+                wait(kernel, self.signatures)
         return kernel
 
-    return make
+    def load(self) -> None:
+        """Have a kernel of known types compiled or loaded."""
+        known = loading.willing() and next(loading.offers(self.name), None)
+        if self.signatures and not known and hasattr(self.dispatcher, "ready"):
+            self.dispatcher.ready()
 
 
-def wait(kernel: Any, signatures: tuple[Any, ...]) -> None:
+@cache
+def listen() -> None:
+    """Have whoever reads the log of `shoal.kernels` told when Numba compiles."""
+    from numba.core import event
+
+    log = logging.getLogger("shoal.kernels")
+
+    class Teller(event.Listener):
+        def on_start(self, event: object) -> None:  # noqa: ARG002 - whichever kernel it is
+            log.info("compiling")
+
+        def on_end(self, event: object) -> None:
+            """Nothing more is to be said."""
+
+    event.register("numba:compile", Teller())  # type: ignore[no-untyped-call]
+
+
+def compiled(*signatures: str, **options: Any) -> Callable[[Call], Any]:
+    """Return what makes a loop a kernel."""
+    return lambda function: Kernel(function, signatures, options)
+
+
+def wait(kernel: Any, signatures: tuple[str, ...]) -> None:
     """Have a kernel compiled or loaded when Python calls it or another kernel is compiled with it.
 
     A kernel on disk holds those that it calls, which most runs never ask for.
     """
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.typeinfer import register_dispatcher
 
     def ready() -> None:
         with global_compiler_lock:
@@ -72,11 +141,11 @@ def wait(kernel: Any, signatures: tuple[Any, ...]) -> None:
                         kernel.compile(signature)
                 kernel.disable_compile()
 
-    def called(*_arguments: Any, **_named: Any) -> Any:
+    def called(*_arguments: object, **_named: object) -> Any:
         ready()
         return kernel  # which Numba calls
 
-    def typed(*arguments: Any) -> Any:
+    def typed(*arguments: object) -> Any:
         ready()
         return type(kernel).get_call_template(kernel, *arguments)
 
@@ -84,11 +153,13 @@ def wait(kernel: Any, signatures: tuple[Any, ...]) -> None:
     kernel.ready, kernel._compile_for_args, kernel.get_call_template = ready, called, typed  # noqa: SLF001
 
 
-def keep(kernel: Any, function: Callable[..., Any]) -> None:
+def keep(kernel: Any, function: Call) -> None:
     """Keep a kernel on disk as `shoal.kernels.keeping` does, or as a Numba that is new to it does.
 
     How kernels are kept is Numba's own affair, so only what was tried is believed.
     """
+    import numba
+
     if numba.__version__.startswith(FAMILIAR):
         from shoal.kernels.keeping import Kept
 
@@ -97,46 +168,14 @@ def keep(kernel: Any, function: Callable[..., Any]) -> None:
         kernel.enable_caching()
 
 
-def lean_as(*signatures: str) -> Callable[[Callable[..., Any]], Any]:
+def lean_as(*signatures: str) -> Callable[[Call], Any]:
     """Return what makes a loop that allocates nothing a kernel."""
     return compiled(*signatures, _nrt=False)
 
 
-def inner_as(*signatures: str) -> Callable[[Callable[..., Any]], Any]:
+def inner_as(*signatures: str) -> Callable[[Call], Any]:
     """Return what makes a loop that allocates nothing a kernel for other kernels alone."""
     return compiled(*signatures, _nrt=False, no_cpython_wrapper=True)
 
 
 lean, inner = lean_as(), inner_as()
-
-
-LATER: list["Later"] = []  # all of them
-
-
-class Later:
-    """A kernel for calls from Python alone, compiled or loaded when it is first called.
-
-    Parameters
-    ----------
-    function : the loop.
-    signatures : the types that it takes; there are no others.
-    """
-
-    def __init__(self, function: Callable[..., Any], signatures: tuple[Any, ...]) -> None:
-        self.signatures = signatures
-        update_wrapper(self, function)
-        LATER.append(self)
-
-    @cached_property
-    def kernel(self) -> Any:
-        """The loop, compiled."""
-        return compiled(*self.signatures)(self.__wrapped__)  # type: ignore[attr-defined]
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call the loop."""
-        return self.kernel(*arguments)
-
-
-def later(*signatures: Any) -> Callable[[Callable[..., Any]], Later]:
-    """Return what makes a loop a kernel that is compiled when it is first called."""
-    return lambda function: Later(function, signatures)

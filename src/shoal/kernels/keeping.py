@@ -7,7 +7,6 @@ the first waits until something has to be compiled, the second until another ker
 # ruff: noqa: SLF001 - Numba has no other way to say how a kernel is loaded
 
 import sys
-from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any
 
@@ -16,7 +15,9 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 
-from shoal.kernels.shipping import shipped
+from shoal.kernels import loading
+from shoal.kernels.loading import Call, Payload
+from shoal.kernels.shipping import made_for, shipped
 
 
 def without_linear_algebra() -> None:
@@ -40,7 +41,7 @@ def nothing() -> bytes:
     return bytes(binding.parse_assembly("").as_bitcode())
 
 
-def reduced(cres: Any) -> tuple[Any, ...]:
+def reduced(cres: Any) -> Payload:
     """Return what is kept of a kernel: beside what Numba keeps, the names its machine code defines.
 
     They are what loading has to know of the code for other kernels, which stays unread. How types
@@ -60,7 +61,7 @@ def reduced(cres: Any) -> tuple[Any, ...]:
     return (tuple(defined), *known, "", begun, used)
 
 
-def rebuilt(target_context: Any, payload: tuple[Any, ...]) -> Any:
+def rebuilt(target_context: Any, payload: Payload) -> Any:
     """Return a kernel that can be called, and that others are compiled with when they ask."""
     defined, (name, kind, (code, linked)), *rest = payload
     codegen = target_context.codegen()
@@ -71,16 +72,26 @@ def rebuilt(target_context: Any, payload: tuple[Any, ...]) -> Any:
     return found
 
 
+def kept_bare(codegen: Any, payload: Payload) -> Payload:
+    """Return what is kept of a kernel, which next time goes without Numba where it can."""
+    platform, _, features = codegen.magic_tuple()
+    loading.keep_bare(payload, _made(platform), features)
+    return payload
+
+
+_made = cache(made_for)
+
+
 class Kernels(CompileResultCacheImpl):
     """How a kernel becomes a file, and a file a kernel."""
 
-    def reduce(self, cres: Any) -> tuple[Any, ...]:
+    def reduce(self, cres: Any) -> Payload:
         """Return what is written."""
-        return reduced(cres)
+        return kept_bare(cres.codegen, reduced(cres))
 
-    def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
+    def rebuild(self, target_context: Any, payload: Payload) -> Any:
         """Return what was written."""
-        return rebuilt(target_context, payload)
+        return rebuilt(target_context, kept_bare(target_context.codegen(), payload))
 
 
 class Files(FunctionCache):
@@ -88,8 +99,10 @@ class Files(FunctionCache):
 
     _impl_class = Kernels
 
-    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return ("shoal", *super()._index_key(sig, codegen))  # type: ignore[no-untyped-call]
+    def _index_key(self, sig: object, codegen: Any) -> Payload:
+        # Numba looks at the file of a kernel alone, which calls others in other files.
+        made = _made(codegen.magic_tuple()[0])["sources"]
+        return ("shoal", made, *super()._index_key(sig, codegen))  # type: ignore[no-untyped-call]
 
 
 class Kept:
@@ -98,7 +111,7 @@ class Kept:
     Where that is, it finds out by writing there: so nobody asks before a kernel is called for.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Call) -> None:
         self.function = function
 
     @cached_property
@@ -106,7 +119,7 @@ class Kept:
         """What is on disk."""
         return Files(self.function)  # type: ignore[no-untyped-call]
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: object, target_context: Any) -> Any:
         """Return the kernel for some types, None where it has to be compiled."""
         rtsys.initialize(target_context)
         payload = shipped(self.function, sig, target_context.codegen())
@@ -118,6 +131,6 @@ class Kept:
             without_linear_algebra()
         return found
 
-    def save_overload(self, sig: Any, compiled: Any) -> None:
+    def save_overload(self, sig: object, compiled: Any) -> None:
         """Keep what was compiled."""
         self.files.save_overload(sig, compiled)  # type: ignore[no-untyped-call]

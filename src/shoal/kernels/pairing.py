@@ -11,7 +11,7 @@ band s; the likings of a person's bands are multiplied.
 
 import numpy as np
 
-from shoal.kernels.compiling import Ints, LongInts, Reals, inner, later
+from shoal.kernels.compiling import Ints, LongInts, Reals, compiled, inner
 from shoal.kernels.queries import mark_rows
 
 Singles = np.ndarray
@@ -73,7 +73,7 @@ def pair_group(
             break
 
 
-@later(
+@compiled(
     "void(int64[::1], int64, int64[::1], int64[::1], int32[:,::1], float64[::1], int32[::1], "
     "int64[::1], float64[:,:,::1], int64, float64[::1], float64[:,:,::1])"
 )
@@ -109,7 +109,7 @@ def learn_pairs(
                 place += 1
 
 
-@later(
+@compiled(
     "void(int64[::1], int64[::1], int64[::1], int64[::1], int32[:,::1], float64[::1], "
     "float64[:,:,::1], float64[::1], float64[::1], float64[:,:,::1])"
 )
@@ -154,7 +154,7 @@ def expect_pairs(
                     own[band] += values * weights[person] / due * chances[band] / total
 
 
-@later(
+@compiled(
     "void(int64[::1], int64[::1], int32[:,::1], float64[::1], int32[::1], int64[::1], "
     "float64[:,:,::1], int64, float64[::1], float32[::1])"
 )
@@ -180,7 +180,7 @@ def pair_all(
             place += 1
 
 
-@later(
+@compiled(
     "float64(int64[::1], int32[:,::1], int64[::1], int32[::1], int32[::1], "
     "int64[::1], int32[:,::1], int64[::1], int32[::1], int32[::1], "
     "int64[::1], int64[::1], int32[::1], float32[::1], float64[::1], "
@@ -236,7 +236,7 @@ def paired_count(
     return found
 
 
-@later("void(int64[::1], int64[::1], int64[::1], float32[::1], float64[::1], float64[::1])")
+@compiled("void(int64[::1], int64[::1], int64[::1], float32[::1], float64[::1], float64[::1])")
 def keep_placed(
     starts: LongInts,
     slots: LongInts,

@@ -9,13 +9,13 @@ each code. Kernels are handed what they write on: to load one that allocates tak
 
 import numpy as np
 
-from shoal.kernels.compiling import Ints, LongInts, Reals, compiled, later
+from shoal.kernels.compiling import Ints, LongInts, Reals, compiled
 
 Marks = np.ndarray
 BLOCK = 4096  # rows that fit the nearest cache with their marks
 
 
-@later("void(float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])")
+@compiled("void(float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])")
 def interval_shares(lows: Reals, highs: Reals, firsts: Reals, lasts: Reals, shares: Reals) -> None:
     """Return which part of each interval lies in any of some disjoint ones.
 
@@ -30,7 +30,7 @@ def interval_shares(lows: Reals, highs: Reals, firsts: Reals, lasts: Reals, shar
         shares[cell] = covered / (highs[cell] - lows[cell] + 1.0)
 
 
-@later("void(int64[::1], int32[::1], uint8[::1], float64[::1])")
+@compiled("void(int64[::1], int32[::1], uint8[::1], float64[::1])")
 def label_shares(starts: LongInts, labels: Ints, marks: Marks, shares: Reals) -> None:
     """Return which part of each set of labels is marked.
 
@@ -66,7 +66,7 @@ def mark_rows(
             hits[row] &= part[row]
 
 
-@later(
+@compiled(
     "void(int64[::1], int32[:,::1], int64[::1], int32[::1], int32[::1], uint8[:,::1], int64[::1],"
     " int64[::1])"
 )
@@ -105,7 +105,7 @@ def box_counts(
         counts[box] += total - before[max(starts[box] - begin, 0)]
 
 
-@later("int64(int64, int32[:,::1], int64[::1], int32[::1], int32[::1], uint8[:,::1])")
+@compiled("int64(int64, int32[:,::1], int64[::1], int32[::1], int32[::1], uint8[:,::1])")
 def count_rows(
     rows: int, codes: Ints, ranges: LongInts, firsts: Ints, lasts: Ints, marks: Marks
 ) -> int:
@@ -121,7 +121,7 @@ def count_rows(
     return total
 
 
-@later("float64(int32[:,::1], int64[::1], float64[::1], int64[::1], int64[::1])")
+@compiled("float64(int32[:,::1], int64[::1], float64[::1], int64[::1], int64[::1])")
 def spread_count(
     cells: Ints,
     used: LongInts,

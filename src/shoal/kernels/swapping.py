@@ -7,11 +7,11 @@ likely, in logarithms, and a swap is carried out with that chance (Metropolis et
 
 import numpy as np
 
-from shoal.kernels.compiling import later
+from shoal.kernels.compiling import compiled
 from shoal.kernels.drawing import drawn
 
 
-@later("void(int32[::1], int64[::1], float64[:,::1], float64[:,::1], int64, uint64[::1])")
+@compiled("void(int32[::1], int64[::1], float64[:,::1], float64[:,::1], int64, uint64[::1])")
 def swap_within(order, starts, scores, functions, sweeps, chance):
     """Swap values between members of one group, so many times as there are members, `sweeps` times.
 
@@ -35,7 +35,7 @@ def swap_within(order, starts, scores, functions, sweeps, chance):
                 order[i], order[j] = other, mine
 
 
-@later("void(float64[:,::1], float64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
+@compiled("void(float64[:,::1], float64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
 def expect_bands(scores, shares, centres, chances, means):
     """Find how likely each band of values is for each member, and the functions expected of it.
 

@@ -6,16 +6,15 @@ truncated file must not pass so.
 """
 
 import numpy as np
-from numba import int64, types, uint8, void
 from numpy.typing import NDArray
 
-from shoal.kernels.compiling import Ints, LongInts, Reals, later
+from shoal.kernels.compiling import Ints, LongInts, Reals, compiled
 
 QUOTE, NEWLINE, RETURN = 34, 10, 13
-FILE = types.Array(uint8, 1, "C", readonly=True)  # the bytes of a file cannot be written to
+FILE = "Array(uint8, 1, 'C', readonly=True)"  # the bytes of a file cannot be written to
 
 
-@later(void(FILE, int64, int64, int64, int64[::1]))
+@compiled(f"void({FILE}, int64, int64, int64, int64[::1])")
 def scan_records(
     data: NDArray[np.uint8], fields: int, separator: int, last: int, found: LongInts
 ) -> None:
@@ -55,7 +54,7 @@ def scan_records(
         found[0], found[1], found[2], found[4] = records + 1, bad, wrong, size
 
 
-@later("void(int32[:,::1], int64[::1], int64[::1], int64[::1], float64[::1])")
+@compiled("void(int32[:,::1], int64[::1], int64[::1], int64[::1], float64[::1])")
 def edit_distances(
     letters: Ints, lengths: LongInts, left: LongInts, right: LongInts, found: Reals
 ) -> None:

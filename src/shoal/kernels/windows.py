@@ -6,7 +6,7 @@ then a band of codes, so every comparison here is between integers, whatever the
 
 import numpy as np
 
-from shoal.kernels.compiling import Ints, LongInts, Reals, compiled, later
+from shoal.kernels.compiling import Ints, LongInts, Reals, compiled
 
 
 @compiled("int64(int32[::1], int32[::1])")
@@ -24,7 +24,7 @@ def longest_run(codes: Ints, reach: Ints) -> int:
     return codes.size - low
 
 
-@later("int64(int64[::1], int32[::1], int64, int64[::1])")
+@compiled("int64(int64[::1], int32[::1], int64, int64[::1])")
 def thin(counts: LongInts, reach: Ints, most: int, taken: LongInts) -> int:
     """Take the fewest members away that leave at most `most` of them in every run; return how many.
 
@@ -74,7 +74,9 @@ def most_proximate(
         counts[group] = most
 
 
-@later("void(int32[::1], int32[::1], int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])")
+@compiled(
+    "void(int32[::1], int32[::1], int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])"
+)
 def most_people_proximate(
     codes: Ints,
     members: Ints,
@@ -110,14 +112,14 @@ def most_people_proximate(
         counts[group] = most
 
 
-@later("void(int32[::1], int64[::1], int32[::1], int64[::1])")
+@compiled("void(int32[::1], int64[::1], int32[::1], int64[::1])")
 def longest_runs(codes: Ints, starts: LongInts, reach: Ints, counts: LongInts) -> None:
     """Return `longest_run` of every group (IN: codes, starts, reach; OUT: counts)."""
     for group in range(starts.size - 1):
         counts[group] = longest_run(codes[starts[group] : starts[group + 1]], reach)
 
 
-@later("int64(int64[::1], int64)", "int64(float64[::1], int64)")
+@compiled("int64(int64[::1], int64)", "int64(float64[::1], int64)")
 def narrowest_gap(values: np.ndarray, step: int) -> int:
     """Return the i of the least values[i + step] - values[i] (EM Theorem 2; IN: values ascend)."""
     best = 0
@@ -127,7 +129,7 @@ def narrowest_gap(values: np.ndarray, step: int) -> int:
     return best
 
 
-@later("int64(float64[::1], int64)")
+@compiled("int64(float64[::1], int64)")
 def narrowest_relative_gap(values: np.ndarray, step: int) -> int:
     """Return the i that minimizes the relative gap, 0/0 taken as 0 (IN: values ascend).
 
@@ -197,12 +199,12 @@ def fullest_window(codes: Ints, members: Ints, last: LongInts, inside: LongInts)
     return best
 
 
-@later("int64[::1](float64[::1], int64)")
-def cheapest_runs(values: Reals, least: int) -> LongInts:
+@compiled("void(float64[::1], int64, int64[::1])")
+def cheapest_runs(values: Reals, least: int, labels: LongInts) -> None:
     """Give each value the number of its run, in the runs of least squared error.
 
-    IN: values ascend. The cost of the first i values is the least over the sizes s of their last
-    run, cost[i - s] + SSE(i - s … i), the squares summed up from the end (Welford, 1962).
+    IN: values ascend. OUT: labels. The cost of the first i values is the least over the sizes s of
+    their last run, cost[i - s] + SSE(i - s … i), squares summed up from the end (Welford, 1962).
     """
     cost = np.full(values.size + 1, np.inf)
     cost[0] = 0.0
@@ -216,9 +218,7 @@ def cheapest_runs(values: Reals, least: int) -> LongInts:
             squares += apart * (value - mean)
             if size >= least and cost[end - size] + squares < cost[end]:
                 cost[end], back[end] = cost[end - size] + squares, end - size
-    labels = np.zeros(values.size, np.int64)
     end, number = values.size, 0
     while end > 0:
         labels[back[end] : end] = number
         end, number = back[end], number + 1
-    return labels

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from shoal.principles.base import Pairwise
     from shoal.principles.groups import Groups, Measurement
     from shoal.principles.requirement import Requirement
     from shoal.release.graph import GeneralizationGraph
@@ -50,6 +51,15 @@ class Task:
         return tuple(
             self.coded.value(one.columns) if one.columns else None for one in self.requirements
         )
+
+    @property
+    def pairs(self) -> list[tuple[Pairwise, Sensitive]]:
+        """What says who is near to whom, with the values it is about."""
+        return [
+            (near, value)
+            for one, value in zip(self.requirements, self.values, strict=True)
+            if (near := one.principle.pairs) is not None and value is not None
+        ]
 
     def part(self, rows: NDArray[np.int64]) -> Task:
         """Return the task of some rows, over the same domains."""
@@ -95,6 +105,7 @@ class Method(Term):
     grouped: ClassVar[bool] = True  # whether it finds groups, and not a graph
     at_once: ClassVar[int | None] = None  # rows above which a table is searched in parts
     chooses_rows: ClassVar[bool] = True  # whether values may decide who is left out or joined
+    page: ClassVar[tuple[str, str] | None] = None  # its name and use on the page, if it offers it
     cuts: ClassVar[bool] = False  # whether groups come from cuts, so that cells can be regions
 
     def check(self, task: Task) -> None:
@@ -137,3 +148,24 @@ class Method(Term):
     def outcomes(self, task: Task) -> Iterator[tuple[Groups | GeneralizationGraph, Fraction]]:
         """Yield all that chance may lead a search to, each with its probability."""
         yield self.search(task), Fraction(1)
+
+
+class Thorough(Method):
+    """A method for groups that misses nothing where a table has at most nine rows."""
+
+    def search(self, task: Task) -> Groups:
+        """Find groups, by looking at all there are where the method finds none in few rows."""
+        try:
+            return self.find(task)
+        except NotAchievable:
+            from shoal.methods.exhaustive import ROWS, Partitions
+
+            few = len(task.coded) <= ROWS and task.coded.cells == TIGHT
+            best = Partitions(task).best() if few else None
+            if best is None:
+                raise
+            return best
+
+    def find(self, task: Task) -> Groups:
+        """Find groups the method's own way, or raise `NotAchievable`."""
+        raise NotImplementedError

@@ -15,7 +15,6 @@ from shoal.distances.relation import between_members, near
 from shoal.errors import TooCrowded, option
 from shoal.methods.joining import Joining
 from shoal.methods.splitting import Rule, split
-from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from shoal.distances.relation import BetweenMembers
     from shoal.methods.base import Task
     from shoal.methods.exchanging import Exchanging
+    from shoal.principles.base import Pairwise
     from shoal.principles.groups import Measurement
     from shoal.table.coded import Sensitive
 
@@ -83,9 +83,10 @@ def not_reached(task: Task, groups: Groups) -> TooCrowded:
     for one, value, measured in zip(
         task.requirements, task.values, task.measure(groups), strict=True
     ):
-        if measured.holds or value is None or not isinstance(one.principle, Pairwise):
+        pairs = one.principle.pairs
+        if measured.holds or value is None or pairs is None:
             continue
-        wrong = rows_in_breach(one.principle, value, groups, measured)
+        wrong = rows_in_breach(pairs, value, groups, measured)
         codes, counts = np.unique(values_in(value, wrong), return_counts=True)
         spelled = value.labels()
         often = codes[np.argsort(-counts, kind="stable")[:SHOWN]]
@@ -94,10 +95,10 @@ def not_reached(task: Task, groups: Groups) -> TooCrowded:
         sentences.append(
             f"{one.principle!r} was not reached: {int(measured.breaches.sum())} of {len(groups)} "
             f"groups are in breach{where}. The groups that were found "
-            f"keep {one.principle.reached(measured)}."
+            f"keep {pairs.reached(measured)}."
         )
     advice = (
-        f"Ask for less, or let {option('suppress')} leave out the {task.coded.whom} in the way."
+        f"Require less, or let {option('suppress')} leave out the {task.coded.whom} in the way."
     )
     if task.seconds is not None:
         advice = f"The search had {option('seconds')} {task.seconds:g}: give it more. Or: {advice}"
@@ -144,8 +145,8 @@ def crowded_rows(task: Task, groups: Groups) -> NDArray[np.int64]:
     for one, value, measured in zip(
         task.requirements, task.values, task.measure(groups), strict=True
     ):
-        principle = one.principle
-        if not isinstance(principle, Pairwise) or value is None:
+        principle = one.principle.pairs
+        if principle is None or value is None:
             continue
         relation = between_members(principle.relation(value), value)
         lacking = value.gap is not None  # whoever lacks a value is near to all others

@@ -32,10 +32,9 @@ from shoal.methods.mondrian import Mondrian
 from shoal.methods.splitting import Split
 from shoal.methods.suppression import search_within
 from shoal.notation import Term
-from shoal.principles.base import OneDimensional, Ordered, Pairwise
 from shoal.principles.groups import Groups
 from shoal.progress import silent
-from shoal.release.cells import covers, mean_over_rows, ncp_by_group
+from shoal.release.cover import covers, mean_over_rows
 from shoal.sampling import draw
 from shoal.table.forms import INTERVALS, MEANS
 from shoal.table.grid import REGIONS, TIGHT
@@ -78,12 +77,12 @@ def check_value(
         return
     if value is None:
         return
-    from shoal.principles.planning import largest_share
     from shoal.principles.remedies import refusal
 
+    widths = one.principle.widths
     achievable = (
-        one.principle.share <= largest_share(value.columns[0], one.principle)
-        if isinstance(one.principle, OneDimensional)
+        widths.share <= widths.largest(value)
+        if widths is not None
         else not one.principle.must_go(value).any()
     )
     if not achievable:
@@ -127,21 +126,21 @@ def check_least_risk(task: Task, *, gone: int = 0) -> None:
         return
     few = f", whichever {gone} are left out" if gone else ""
     for one, whole in zip(task.requirements, task.values, strict=True):
-        principle = one.principle
-        if not (isinstance(principle, Pairwise) and principle.by_distance) or whole is None:
+        principle = one.principle.pairs
+        if principle is None or not principle.by_distance or whole is None:
             continue
         value = one_value_each(whole)
         if value is None:
             continue
         if principle.bound == 1 or len(task.coded) < principle.least:
             continue  # anything goes, or there are too few rows, which is another matter
-        from shoal.principles.guarantee import least_risk
+        from shoal.principles.dissimilarity import least_risk
 
         least = least_risk(principle.relation(value), value, principle.least, gone=gone)
         if least > principle.bound:
             msg = (
                 f"{principle!r} is not achievable on these {len(task.coded):,} {task.coded.whom}"
-                f"{few}: so many values of {value.name} are near to one another that every "
+                f"{few}: too many values of {value.name} are near to one another, so every "
                 f"grouping has a risk of at least {at_most(least)}. Delta can be "
                 f"{at_least(1 - least)} at most."
             )
@@ -167,9 +166,7 @@ def choose_method(
     if method is None and cells == REGIONS:
         return _cutting(asked)
     if method is None:
-        pairwise = all(
-            (isinstance(one.principle, Pairwise) or one.principle.sizes_only) for one in asked
-        )
+        pairwise = all((one.principle.pairs or one.principle.sizes_only) for one in asked)
         if not pairwise:
             return Mondrian()
         return Exchange(loss=SQUARED) if form == MEANS else Exchange()
@@ -188,7 +185,7 @@ def _cutting(asked: Sequence[Requirement]) -> Method:
     Buckets that only have to be dealt are cut further than those that have to hold.
     """
     dealt = [one for one in asked if not one.principle.sizes_only]
-    ordered = all(isinstance(one.principle, Ordered) for one in dealt)
+    ordered = all(one.principle.ordered for one in dealt)
     one_value = len({one.columns for one in dealt}) == 1
     if ordered and one_value and not all(one.principle.monotone for one in dealt):
         return Split()
@@ -339,10 +336,7 @@ def loss_of(coded: Coded, found: Found) -> float:
 def _losses(coded: Coded, found: Found) -> list[float]:
     """Return the NCP of each quasi column, over all rows."""
     bearers = found.sizes if isinstance(found, Groups) else np.ones(len(found), np.int64)
-    return [
-        mean_over_rows(ncp_by_group(column, covered), bearers, 0)
-        for column, covered in covers(coded, coded.quasi, found)
-    ]
+    return [mean_over_rows(cover.loss(), bearers, 0) for cover in covers(coded, coded.quasi, found)]
 
 
 STATUS, MARK = Path("/proc/self/status"), Path("/proc/self/clear_refs")

@@ -26,7 +26,7 @@ import numpy as np
 from shoal.errors import NotAchievable
 from shoal.methods.freeform.exact import assignments
 from shoal.principles.groups import Groups
-from shoal.release.cells import Spans, spans
+from shoal.release.cover import Cover
 from shoal.table.coded import coordinates
 from shoal.table.partition import renumber
 from shoal.table.people import by_people, gathered
@@ -259,11 +259,11 @@ class Coarsening:
         count = int(now.lacking.sum())
         if len(now.groups) == 1:
             msg = f"Even all groups together do not hold {required}.{self._together(now)}"
-            return NotAchievable(f"{msg} Ask for less.")
+            return NotAchievable(f"{msg} Require less.")
         msg = (
             f"{count:,} of the {len(now.groups):,} groups lack something, and their union with any "
-            f"other does not hold: {required}. Ask for less, or make the coarser release from the "
-            "table and give away no other."
+            f"other does not hold: {required}. Require less, or make the coarser release from the "
+            "table and publish no other."
         )
         return NotAchievable(msg)
 
@@ -298,9 +298,9 @@ class Now:
         return self.asked.of_members(self.groups)
 
     @cached_property
-    def covered(self) -> list[Spans]:
+    def covered(self) -> list[Cover]:
         """What each group covers of every column."""
-        return [spans(column, self.groups) for column in self.asked.task.coded.quasi]
+        return [Cover.of(column, self.groups) for column in self.asked.task.coded.quasi]
 
     @cached_property
     def loss(self) -> NDArray[np.float64]:
@@ -312,19 +312,8 @@ class Now:
         """Return the loss of unions, rows times the sum of NCP, weighted as the search is."""
         coded = self.asked.task.coded
         found = np.zeros(len(one))
-        for j, (column, covered) in enumerate(zip(coded.quasi, self.covered, strict=True)):
-            unit = coded.space.units[j]
-            low = np.minimum(covered.low[one], covered.low[other])
-            high = np.maximum(covered.high[one], covered.high[other])
-            if column.tree is not None:
-                whole = unit * max(column.distinct - 1, 1)
-                found += column.tree.ncp[column.nodes(low, high)] * whole
-            elif column.numeric:
-                offset = coded.space.offsets[j]
-                coords = coded.space.coords[offset : coded.space.offsets[j + 1]]
-                found += np.minimum(coords[high] - coords[low], unit)
-            else:
-                found += unit * (_labels_of_unions(covered, column.distinct, one, other) - 1)
+        for j, covered in enumerate(self.covered):
+            found += covered.union(one, other).cost(coded.space, j)
         return found * (self.groups.sizes[one] + self.groups.sizes[other])
 
     def join(self, near: int) -> NDArray[np.int64] | None:
@@ -409,18 +398,3 @@ def _breached(measured: list[Measurement]) -> NDArray[np.bool_]:
     for one in measured:
         found = found | one.breaches
     return found
-
-
-def _labels_of_unions(
-    covered: Spans, distinct: int, one: NDArray[np.int64], other: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Count the labels of unions of sets, as bits."""
-    cell, rank, _ = covered.listed()
-    bits = np.zeros((len(covered), -(-distinct // 8)), np.uint8)
-    np.bitwise_or.at(bits, (cell, rank // 8), (1 << (rank % 8)).astype(np.uint8))
-    counts = np.empty(len(one), np.int64)
-    step = max(1, ROWS * 8 // bits.shape[1])
-    for begin in range(0, len(one), step):
-        part = slice(begin, begin + step)
-        counts[part] = np.bitwise_count(bits[one[part]] | bits[other[part]]).sum(axis=1)
-    return counts

@@ -2,9 +2,10 @@
 
 All parts are cut side by side, one cut each: a column of numbers or labels in two, as near to the
 middle as ties allow, a column with a hierarchy between all children of what covers the part. The
-column is the one in which the box of the part is widest, or whose cut leaves least loss, then the
-next; a part that no column can cut stays. Whether
-what a cut leaves may stand is asked of the measure itself, or of a rule of the method.
+column is the one in which the box of the part is widest, then the next. Or it is the one whose cut
+leaves least loss; then cuts at about a third and two thirds are tried too. A part that no column
+can cut stays. Whether what a cut leaves may stand is asked of the measure itself, or of a rule of
+the method.
 
 Where cuts lie depends on quasi values, on sizes and on what the judge is asked of each part. Where
 their regions end is said later, from what is published alone (`release/regions.py`).
@@ -13,7 +14,9 @@ their regions end is said later, from what is published alone (`release/regions.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
     Boxes = tuple[NDArray[np.float64], NDArray[np.float64]]  # by part and column
     Judge = Callable[[Groups, Groups], NDArray[np.bool_]]
 
+MIDDLE = Fraction(1, 2)
+ASIDE = (Fraction(7, 20), Fraction(13, 20))  # of the rows of a part: where else a cut may lie
+
 
 def cut_while_holding(task: Task, *, widest: bool) -> Groups:
     """Cut the whole table while everything that is required holds in all that cuts leave."""
@@ -52,7 +58,7 @@ def whole_fails(task: Task) -> NotAchievable:
     required = " and ".join(map(repr, task.requirements))
     return NotAchievable(
         f"Regions are cut out of a whole that keeps {required}, and these {len(task.coded):,} "
-        f"{task.coded.whom} together do not. Ask for less, or draw tight cells."
+        f"{task.coded.whom} together do not. Require less, or draw tight cells."
     )
 
 
@@ -144,31 +150,41 @@ class Cutting:
                 low[:, j], high[:, j] = coords[ends[0]], coords[ends[1]]
         return low, high
 
-    def proposed(self, part: Ints, column: Ints) -> Ints:
-        """Return on which side of the cut of its part each row lies; parts have a column each."""
+    def proposed(self, part: Ints, column: Ints, share: Fraction = MIDDLE) -> Ints:
+        """Return on which side of the cut of its part each row lies; parts have a column each.
+
+        About the share of the rows lies below the cut.
+        """
         found = np.zeros(len(part), np.int64)
         for j, (own, (low, high)) in enumerate(zip(self.task.coded.quasi, self.reach, strict=True)):
             rows = np.flatnonzero(column[part] == j)
             if not len(rows):
                 continue
             if own.tree is None:
-                found[rows] = halves(part[rows], low[rows], high[rows])
+                found[rows] = halves(part[rows], low[rows], high[rows], share)
             else:
                 found[rows] = branches(own, part[rows], low[rows], high[rows])
         return found
 
     def cheapest(self, part: Ints, open_: NDArray[np.bool_], boxes: Boxes) -> tuple[Ints, Ints]:
-        """Return sides, and the column whose cut leaves the least loss, of those still open."""
+        """Return sides, and the column whose cut leaves the least loss, of those still open.
+
+        A cut aside of the middle counts where what it leaves may stand.
+        """
         best = np.full(len(open_), np.inf)
         column = np.full(len(open_), -1)
         sides = np.zeros(len(part), np.int64)
-        for j in range(open_.shape[1]):
+        for j, share in product(range(open_.shape[1]), (MIDDLE, *ASIDE)):
+            if share != MIDDLE and self.task.coded.quasi[j].tree is not None:
+                continue  # children stand where they are
             chosen = np.where(open_[:, j], j, -1)
-            tried = self.proposed(part, chosen)
+            tried = self.proposed(part, chosen, share)
             found, (low, high), owner = self.divided(part, tried, chosen, boxes)
             left = (high - low).sum(axis=1) * np.bincount(found)
             loss = np.bincount(owner, left, minlength=len(best))
             better = open_[:, j] & (loss < best)
+            if share != MIDDLE and better.any():
+                better &= ~self.refused(part, tried, len(best))
             best, column = np.where(better, loss, best), np.where(better, j, column)
             sides = np.where(better[part], tried, sides)
         return sides, column
@@ -184,11 +200,11 @@ def reaches(coded: Coded) -> list[tuple[Ints, Ints]]:
     return [rows.person_of.ends(one.codes.astype(np.int64)) for one in rows.quasi]
 
 
-def halves(part: Ints, low: Ints, high: Ints) -> Ints:
-    """Return 1 for the rows above the middle of their part, where nobody lies on both sides.
+def halves(part: Ints, low: Ints, high: Ints, share: Fraction = MIDDLE) -> Ints:
+    """Return 1 for the rows above the cut of their part, where nobody lies on both sides.
 
-    Of all places at which a part can be cut, the one nearest to the middle; 0 for all of a part
-    that cannot be.
+    Of all places at which a part can be cut, the one that leaves nearest to the share of its rows
+    below; 0 for all of a part that cannot be.
     """
     order = np.lexsort((low, part))
     whole, ranks = np.unique(part[order], return_inverse=True)
@@ -198,7 +214,8 @@ def halves(part: Ints, low: Ints, high: Ints) -> Ints:
     reached = np.maximum.accumulate(high[order] + shift) - shift
     place = np.arange(len(part)) - starts[ranks]  # how many rows come before
     free = np.append(False, low[order][1:] > reached[:-1]) & (place > 0)
-    far = np.where(free, np.abs(2 * place - sizes[ranks]), 2 * len(part) + 2)
+    top, bottom = share.as_integer_ratio()
+    far = np.where(free, np.abs(bottom * place - top * sizes[ranks]), bottom * (len(part) + 1))
     nearest = np.minimum.reduceat(far, starts)
     chosen = np.flatnonzero(free & (far == nearest[ranks]))
     at = np.full(len(whole), len(part) + 1, np.int64)

@@ -15,15 +15,12 @@ import numpy as np
 
 from shoal.distances.relation import between_members, pack, parts_of
 from shoal.errors import BadParameter, UsageError
-from shoal.methods.base import Method, Task
-from shoal.methods.breaches import not_reached, united
-from shoal.methods.exhaustive import Thorough
+from shoal.methods.base import Method, Task, Thorough
 from shoal.methods.splitting import Rule, split
 from shoal.notation import whole_number
-from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.release.boxes import certainty
-from shoal.release.squares import best_runs, squared_error, squared_space
+from shoal.release.squares import best_runs, only_numbers, squared_error, squared_space
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
     from shoal.methods.exchanging import Exchanging
     from shoal.methods.nearby import Start
     from shoal.release.layout import Found
-    from shoal.table.coded import Coded, Sensitive
+    from shoal.table.coded import Coded
 
 
 LARGEST = 8  # times the least size, up to which larger groups are tried where it fails
@@ -59,7 +56,7 @@ class Board:
     @classmethod
     def of(cls, task: Task, chosen: int, room: int = 0, *, squared: bool = False) -> Board:
         """Lay out a task for groups of the given size, and of at least `room` members."""
-        pairs = pairwise_of(task)
+        pairs = task.pairs
         rows = len(task.coded)
         twice = 2 * chosen - (squared and not pairs)  # of more, two groups never lose more squares
         room = max(twice, -(-rows // (rows // chosen)), room)
@@ -149,15 +146,6 @@ def _groups_of(start: Start) -> Groups:
     return Groups(labels)
 
 
-def pairwise_of(task: Task) -> list[tuple[Pairwise, Sensitive]]:
-    """Return the pairwise principles of a task with the values they are about."""
-    return [
-        (one.principle, value)
-        for one, value in zip(task.requirements, task.values, strict=True)
-        if isinstance(one.principle, Pairwise) and value is not None
-    ]
-
-
 def promising_sizes(task: Task) -> list[int]:
     """Return group sizes to try: the least admissible one, then larger ones that round better.
 
@@ -165,7 +153,7 @@ def promising_sizes(task: Task) -> list[int]:
     allowed(s) / (s * bound) is used. Where the least size fails, a larger one that uses more of
     every bound has more room. What failed on about the same rows before is not tried again.
     """
-    principles = [principle for principle, _ in pairwise_of(task)]
+    principles = [principle for principle, _ in task.pairs]
     least, most = task.least, min(len(task.coded), LARGEST * task.least)
     sizes: list[int] = []
     best = Fraction(0)
@@ -181,7 +169,7 @@ def promising_sizes(task: Task) -> list[int]:
 def check_pairwise(task: Task, name: str) -> None:
     """Raise where a requirement is neither pairwise nor k-anonymity."""
     for one in task.requirements:
-        if not (isinstance(one.principle, Pairwise) or one.principle.sizes_only):
+        if not (one.principle.pairs or one.principle.sizes_only):
             msg = f"{name} cannot search for {one.principle!r}. Use Mondrian()."
             raise UsageError(msg)
 
@@ -218,6 +206,7 @@ class Exchange(Thorough):
 
     at_once = 1_000_000
     source = "XColor, ICDE 2010, Theorem 3, from groups close in quasi space"
+    page = ("By exchange", "Moves people between groups until the cells are narrow.")
 
     def __post_init__(self) -> None:
         if self.size is not None:
@@ -262,9 +251,9 @@ class Exchange(Thorough):
         if task.lacking and task.coded.table is task.coded:
             return self.take_in(task, ends)
         sizes = [self.size] if self.size is not None else promising_sizes(task)
-        alone = self.size is None and not pairwise_of(task)
-        if self.squared and alone and len(task.coded.quasi) == 1 and task.coded.quasi[0].numeric:
-            return Groups(best_runs(squared_space(task.coded)[1][:, 0], task.least))
+        alone = self.size is None and not task.pairs
+        if self.squared and alone and (numbers := only_numbers(task.coded)) is not None:
+            return Groups(best_runs(numbers, task.least))
         for place, size in enumerate(sizes):
             board = Board.of(task, size, squared=self.squared)
             starts = [board.start(size), uneven_start(task, size)] if alone else [board.start(size)]
@@ -281,6 +270,8 @@ class Exchange(Thorough):
                     last = outcome
             if last is not None and not last.violations:
                 return Groups(last.labels)
+        from shoal.methods.breaches import not_reached, united
+
         found = Groups(outcome.labels)
         coarse = united(task, found, engine) if time.monotonic() < ends else None
         if coarse is None:
@@ -289,6 +280,7 @@ class Exchange(Thorough):
 
     def take_in(self, task: Task, ends: float) -> Groups:
         """Find groups of the rows that lack no value, and let them take in the others."""
+        from shoal.methods.breaches import not_reached
         from shoal.methods.taking_in import take_in
 
         lacking = np.zeros(len(task.coded), np.bool_)
@@ -360,12 +352,12 @@ class XColor(Method):
     def check(self, task: Task) -> None:
         """Raise where there is not exactly one symmetric pairwise requirement."""
         check_pairwise(task, repr(self))
-        pairs = [principle for principle, _ in pairwise_of(task)]
+        pairs = [principle for principle, _ in task.pairs]
         if len(pairs) != 1:
             msg = f"{self!r} is for one pairwise requirement, not {len(pairs)}. Use Exchange()."
             raise UsageError(msg)
         if task.several:
-            msg = f"{self!r} is for one value a person, and some have several. Use Exchange()."
+            msg = f"{self!r} is for one value per person, and some have several. Use Exchange()."
             raise UsageError(msg)
         if task.lacking:
             msg = (
@@ -384,12 +376,14 @@ class XColor(Method):
         from shoal.kernels.exchange.state import labels_of
 
         board = Board.of(task, task.least)
-        ((principle, value),) = pairwise_of(task)
+        ((principle, value),) = task.pairs
         degrees = neighbourhood_sizes(principle.relation(value), value) - 1
         coloured = xcolor(
             board.space, board.relations, board.values, board.codes, degrees, task.least
         )
         groups = Groups(labels_of(coloured, len(task.coded)))
         if coloured.excess.any():
+            from shoal.methods.breaches import not_reached
+
             raise not_reached(task, groups)
         return groups

@@ -48,7 +48,7 @@ RESIZED = 2  # passes before which groups are dissolved and founded
 FEW_ROWS = 10_000  # among which groups keep their sizes: in few, a loan is not repaid
 LOAN = 4.0  # what the dissolution of a group may lose for once, in what a row loses on average
 FEWEST, MOST = 16, 64  # rows near each row to whose groups it may move
-UNBOUND, LOOSE = 24, 16  # where every row fits into every group; and sizes differ
+UNBOUND, LOOSE, MEANT = 24, 16, 10  # where every row fits everywhere; sizes differ; by squares
 ASKED = 4  # of so many rows near a member, one group is asked to take it at the end of a cycle
 # Passes of swaps, what is asked, and what a pass has to gain, where squares are lost: they fall by
 # many small moves, all of which are had where rows are few.
@@ -109,18 +109,18 @@ class Moves:
         values[rows] = groups.values[home, slot]
         self.homes, self.slots = np.empty((2, rows.size), np.int64)
         self.homes[rows], self.slots[rows] = home, slot
-        self.reach = reach or reach_of(relations, resized=resized)
+        near = MEANT if space.kinds[0] < 0 and len(rows) > FEW_ROWS else LOOSE
+        self.reach = reach or reach_of(relations, near if resized else UNBOUND)
         self.near = nearest_rows(space, values, self.reach, close)
         self.block = np.zeros(groups.sizes.size, np.int64)
         self.scratch = np.zeros((2**LEVELS, 2, groups.sizes.size + 1), np.int64)
-        self.turn, self.resized = 0, resized
+        self.turn, self.pays, self.gained, self.resized = 0, True, 0.0, resized
         self.swaps, self.asked = FEWER_SWAPS if resized else SWAPS, ASKED
         self.gain, self.ahead = pace_of(len(rows), relations)[-2:]
         if space.kinds[0] < 0:
-            self.swaps, self.asked, self.gain = SQUARED_FEW if len(rows) <= FEW_ROWS else SQUARED
-            self.ahead = False
+            self.ahead, few = False, len(rows) <= FEW_ROWS
+            self.swaps, self.asked, self.gain = SQUARED_FEW if few else SQUARED
         self.since = 0  # all pairs of groups are looked at that changed from this pass on
-        self.pays, self.gained = True, 0.0
 
     def run(self) -> None:
         """Make one pass in all blocks side by side; `pays` says whether to make another one."""
@@ -152,7 +152,7 @@ class Moves:
                 self.block,
                 before,
                 own,
-                0 if turn < self.swaps else self.reach // self.asked,
+                0 if turn < self.swaps else max(1, self.reach // self.asked),
                 self.since,
                 now,
                 least,
@@ -171,14 +171,14 @@ class Moves:
         self.gained = 1 - after / max(loss, TINIEST)
 
 
-def reach_of(relations: Relations, *, resized: bool) -> int:
-    """Return how many rows near a row are looked at: more where groups are larger.
+def reach_of(relations: Relations, usual: int) -> int:
+    """Return how many rows near a row are looked at: more where groups are larger and bound.
 
     The more members a group has, the fewer rows fit into it, so the more groups have to be asked.
     """
     least = int(relations.least[0])
     if not relations.forms.size:
-        return LOOSE if resized else UNBOUND
+        return usual
     return min(MOST, max(FEWEST, least * (least + 2) // 2))
 
 

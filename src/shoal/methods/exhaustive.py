@@ -14,48 +14,21 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from shoal.errors import NotAchievable
-from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
-from shoal.release.boxes import (
-    Standing,
-    certainty,
-    covering_nodes,
-    highest_numbers,
-    labels_of,
-    spans,
-)
-from shoal.table.grid import TIGHT
+from shoal.release.boxes import Standing, certainty
+from shoal.release.cover import Cover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from shoal.methods.base import Task
     from shoal.table.column import Column
 
 
 T = TypeVar("T")
 ROWS = 9  # up to which all partitions are looked at; each row more makes it five times as many
-
-
-class Thorough(Method):
-    """A method for groups that misses nothing where a table has at most nine rows."""
-
-    def search(self, task: Task) -> Groups:
-        """Find groups, by looking at all there are where the method finds none in few rows."""
-        try:
-            return self.find(task)
-        except NotAchievable:
-            few = len(task.coded) <= ROWS and task.coded.cells == TIGHT
-            best = Partitions(task).best() if few else None
-            if best is None:
-                raise
-            return best
-
-    def find(self, task: Task) -> Groups:
-        """Find groups the method's own way, or raise `NotAchievable`."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,16 +161,12 @@ class Partitions:
 
 def cells_of(column: Column, groups: Groups) -> list[tuple[int, ...]]:
     """Return what tells the published cells of groups apart in one column."""
+    cover = Cover.of(column, groups)
     if column.tree is not None:
-        return [(node,) for node in covering_nodes(column, groups).tolist()]
-    if column.numeric:
-        ends = [*spans(column.codes, groups), highest_numbers(column, groups)]
-        return list(zip(*(end.tolist() for end in ends), strict=True))
-    keys = labels_of(column.codes, groups, column.distinct)
-    return [
-        tuple((keys[keys // column.distinct == group] % column.distinct).tolist())
-        for group in range(len(groups))
-    ]
+        return [(node,) for node in cover.nodes.tolist()]
+    if cover.starts is None:
+        return list(zip(cover.low.tolist(), cover.high.tolist(), cover.top.tolist(), strict=True))
+    return [tuple(part.tolist()) for part in np.split(cover.ranks, cover.starts[1:-1])]
 
 
 def grouped(parts: list[int], rows: int) -> Groups:

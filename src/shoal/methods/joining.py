@@ -22,7 +22,6 @@ import numpy as np
 from shoal.distances.relation import Band
 from shoal.errors import NotAchievable
 from shoal.exact import at_most
-from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.release.boxes import Standing, apart, between_children, certainty
 
@@ -270,11 +269,7 @@ class Joining:
         where a population is at stake.
         """
         pairs = [
-            (one.principle.relation(value), value)
-            for one, value in zip(self.task.requirements, self.task.values, strict=True)
-            if isinstance(one.principle, Pairwise)
-            and not one.principle.monotone
-            and value is not None
+            (near.relation(value), value) for near, value in self.task.pairs if not near.monotone
         ]
         bands = [relation for relation, _ in pairs if isinstance(relation, Band)]
         names = {tuple(column.name for column in value.columns) for _, value in pairs}
@@ -301,7 +296,7 @@ class Joining:
             f"No grouping was found on {len(self.task.coded)} {self.task.coded.whom} in which "
             f"{required} hold. "
             f"Splitting begins with the whole table, which does not keep {' and '.join(failing)}. "
-            "Ask for less of it."
+            "Require less of it."
         )
         return NotAchievable(msg)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.principles.groups import Groups
-from shoal.release.cells import Spans, ncp_by_group, spans
+from shoal.release.cover import Cover
 from shoal.table.coded import coordinates
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def loss_of_each(
     bearers = found.sizes if isinstance(found, Groups) else np.ones(len(found))
     total = np.zeros(len(bearers))
     for column, extent in zip(quasi, covered, strict=True):
-        ncp = ncp_by_group(column, spans(column, found))
+        ncp = Cover.of(column, found).loss()
         share = np.minimum(ncp / extent, 1) if extent > 0 else (ncp > 0).astype(np.float64)
         total += share * bearers
     return total
@@ -114,10 +114,10 @@ def gains_of(quasi: Sequence[Column], found: Found) -> NDArray[np.float64]:
     shrinks = np.zeros(len(order))
     whole = np.zeros(len(sizes))
     for column in quasi:
-        covered = spans(column, found)
-        ncp = ncp_by_group(column, covered)
+        covered = Cover.of(column, found)
+        ncp = covered.loss()
         whole += ncp
-        shrinks += ncp[owners] - ncp_by_group(column, _without_each(column, found, covered, owners))
+        shrinks += ncp[owners] - _without_each(covered, found, owners).loss()
     if isinstance(found, Groups):
         others, own = sizes[owners] - 1, whole[found.labels]
     else:
@@ -126,10 +126,10 @@ def gains_of(quasi: Sequence[Column], found: Found) -> NDArray[np.float64]:
     return paid + own - len(quasi)
 
 
-def _without_each(column: Column, found: Found, covered: Spans, owners: NDArray[np.int64]) -> Spans:
+def _without_each(covered: Cover, found: Found, owners: NDArray[np.int64]) -> Cover:
     """Return, for every covered row, what its cell would cover without it."""
     order, starts = found.order, found.starts
-    ranks = column.codes[order]
+    ranks = covered.domain.codes[order]
     inside = np.lexsort((ranks, owners))
     sorted_ranks = ranks[inside]
     first, last = starts[:-1], starts[1:] - 1
@@ -137,13 +137,14 @@ def _without_each(column: Column, found: Found, covered: Spans, owners: NDArray[
     low, high = covered.low[owners], covered.high[owners]
     low[inside[first[several]]] = sorted_ranks[first[several] + 1]
     high[inside[last[several]]] = sorted_ranks[last[several] - 1]
-    if covered.labels is None:
-        return Spans(low, high)
+    if covered.starts is None:
+        return Cover(covered.domain, low, high)
     new = np.ones(len(order) + 1, np.bool_)  # whether a label, or a cell, begins here
     new[1:-1] = (np.diff(sorted_ranks) != 0) | (np.diff(owners) != 0)
     alone = np.empty(len(order), np.bool_)
     alone[inside] = new[:-1] & new[1:]
-    return Spans(low, high, None, np.maximum(covered.labels[owners] - alone, 1))
+    counts = np.maximum(covered.counts[owners] - alone, 1)
+    return Cover(covered.domain, low, high, starts=np.append(0, np.cumsum(counts)))
 
 
 def leave_groups(task: Task, groups: Groups, rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import BadParameter, NotAchievable, UsageError, option
-from shoal.methods.exhaustive import Thorough
-from shoal.methods.joining import Joining
+from shoal.methods.base import Thorough
 from shoal.methods.splitting import Rule, Ties, split
-from shoal.principles.base import Ordered, Pairwise, Searchable
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import check_population
 
@@ -38,7 +36,7 @@ SEED = 1  # which members are tried is drawn, the same ones in every run
 
 def from_small_groups(task: Task) -> Groups | None:
     """Return groups in which everything holds, None where this way does not lead to any."""
-    pairs = [one for one in task.requirements if isinstance(one.principle, Pairwise)]
+    pairs = [one for one in task.requirements if one.principle.pairs]
     if all(one.principle.monotone for one in task.requirements):
         return None  # where the whole fails, so does every way to part it
     if task.population is not None:
@@ -48,7 +46,7 @@ def from_small_groups(task: Task) -> Groups | None:
         size = times * task.least
         if size > len(task.coded):
             break
-        from shoal.principles.outlook import of_size
+        from shoal.principles.unasked import of_size
 
         least = of_size(size)
         part = replace(task, requirements=(*pairs, least), seconds=_left(task, ends))
@@ -188,6 +186,7 @@ class Mondrian(Thorough):
     relaxed: bool = False
 
     source = "LeFevre, DeWitt, Ramakrishnan, ICDE 2006"
+    page = ("By halving", "The classic method: halves the table at its medians.")
     cuts = True
 
     def __post_init__(self) -> None:
@@ -212,9 +211,9 @@ class Mondrian(Thorough):
         principles = [one.principle for one in task.requirements]
         for principle in principles:
             if not principle.monotone and all(
-                isinstance(other, Pairwise) or other.sizes_only for other in principles
+                other.pairs or other.sizes_only for other in principles
             ):
-                other = "Split()" if isinstance(principle, Ordered) else "Exchange()"
+                other = "Split()" if principle.ordered else "Exchange()"
                 msg = (
                     f"{self!r} needs principles that survive the union of groups, and "
                     f"{principle!r} does not. Use {other}."
@@ -254,6 +253,8 @@ class Mondrian(Thorough):
 def _measured(task: Task, *, widest: bool) -> Groups:
     """Cut the whole table by the measure itself, or begin with small groups where it fails."""
     try:
+        from shoal.methods.joining import Joining
+
         return Joining(task, widest=widest).run()
     except NotAchievable:
         found = from_small_groups(task)
@@ -282,7 +283,6 @@ def _whole(task: Task) -> Groups:
 def quick(task: Task) -> bool:
     """Return whether a half can be checked by itself for all that is required."""
     return not (task.several or task.lacking) and all(
-        one.principle.monotone
-        and (isinstance(one.principle, Searchable) or one.principle.sizes_only)
+        one.principle.monotone and (one.principle.searchable or one.principle.sizes_only)
         for one in task.requirements
     )

@@ -15,7 +15,6 @@ from shoal.distances.bands import ordered
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.notation import whole_number
-from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.distances.relation import Band
-    from shoal.principles.requirement import Requirement
+    from shoal.principles.base import Pairwise
 
 SPAN = 1000  # how far beyond the least size of a group larger ones are looked at
 WAYS = 100_000  # of chance that are gone through one by one
@@ -197,7 +196,8 @@ class Dealing:
             )
             raise UsageError(msg)
         ((one, value),) = near
-        if not isinstance(one.principle, Pairwise) or value is None:
+        pairs = one.principle.pairs
+        if pairs is None or value is None:
             msg = f"{name} cannot search for {one.principle!r}: it is not about near values."
             raise UsageError(msg)
         if value.gap is not None:
@@ -207,7 +207,7 @@ class Dealing:
                 f"{option('missing', 'drop')}."
             )
             raise UsageError(msg)
-        found = ordered(one.principle.relation(value))
+        found = ordered(pairs.relation(value))
         if found is None:
             msg = (
                 f"{name} deals values in order, and the distance of {one.principle!r} gives them "
@@ -215,12 +215,12 @@ class Dealing:
             )
             raise UsageError(msg)
         classes, band = found
-        sizes, widths = dealt_sizes(one, band, task.least, len(task.coded))
+        sizes, widths = dealt_sizes(pairs, band, task.least, len(task.coded))
         return cls(classes[value.codes].astype(np.int32), band, sizes, widths)
 
 
 def dealt_sizes(
-    one: Requirement, band: Band, least: int, rows: int
+    pairs: Pairwise, band: Band, least: int, rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the sizes s of groups worth trying, and how many times ⌊N / s⌋ a run may then be.
 
@@ -229,13 +229,12 @@ def dealt_sizes(
     Where it looks both ways, each side of a member holds ⌊(M - 1) / g⌋, and M ≤ ⌊(allowed(s) + 1)
     / 2⌋ g is. A larger size is worth trying only if it allows a larger share.
     """
-    assert isinstance(one.principle, Pairwise)
     codes = np.arange(len(band.first))
     one_way = bool((band.first == codes).all() or (band.last == codes).all())
     sizes: list[int] = []
     widths: list[int] = []
     for size in range(least, max(least, min(rows, least + SPAN)) + 1):
-        allowed = one.principle.searched(size)
+        allowed = pairs.searched(size)
         width = allowed if one_way else (allowed + 1) // 2
         if not sizes or width * sizes[-1] > widths[-1] * size:
             sizes.append(size)
@@ -304,7 +303,7 @@ def guarded_regions(task: Task, measure: Dealing, ties: NDArray[np.int64]) -> No
         owner[parts.labels] = before.labels
         return dealt(parts.sizes, longest(before)[owner]) == 0
 
-    part = Groups(Cutting(task, judge).parts())
+    part = Groups(Cutting(task, judge, widest=False).parts())
     order = ties[np.lexsort((measure.codes[ties], part.labels[ties]))].astype(np.int32)
     return Nodes(order, part.sizes, dealt(part.sizes, longest(part)))
 

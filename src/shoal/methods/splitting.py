@@ -20,9 +20,7 @@ import numpy as np
 
 from shoal.distances.relation import Band, equality
 from shoal.errors import BadParameter, NotAchievable, UsageError
-from shoal.methods.exhaustive import Thorough
-from shoal.methods.joining import Joining
-from shoal.principles.base import Ordered, Searchable
+from shoal.methods.base import Thorough
 from shoal.principles.groups import Groups
 from shoal.progress import in_threads
 
@@ -31,7 +29,8 @@ if TYPE_CHECKING:
 
     from shoal.methods.base import Task
     from shoal.methods.cutting import Judge
-    from shoal.principles.base import Demand
+    from shoal.principles.groups import Demand
+    from shoal.principles.ordered import Ordered
     from shoal.table.coded import Sensitive
 
 
@@ -73,8 +72,8 @@ class Rule:
         near: list[Ordered] = []
         values: dict[tuple[str, ...], Sensitive] = {}
         for one, value in zip(task.requirements, task.values, strict=True):
-            if isinstance(one.principle, Ordered) and value is not None:
-                near.append(one.principle)
+            if one.principle.ordered is not None and value is not None:
+                near.append(one.principle.ordered)
                 values[one.columns] = value
             elif not one.principle.sizes_only:
                 other = "Mondrian()" if one.principle.monotone else "Exchange()"
@@ -108,8 +107,8 @@ class Rule:
         """Gather requirements that survive the union of groups, on any sensitive values."""
         demands = []
         for one, value in zip(task.requirements, task.values, strict=True):
-            if isinstance(one.principle, Searchable) and value is not None:
-                demands.append(one.principle.demand(value))
+            if one.principle.searchable is not None and value is not None:
+                demands.append(one.principle.searchable.demand(value))
             elif not one.principle.sizes_only:
                 msg = f"{name} cannot search for {one.principle!r}."
                 raise UsageError(msg)
@@ -255,6 +254,7 @@ class Split(Thorough):
     partition: str = "cheapest"
 
     source = "Li, Tao, Xiao, SIGMOD 2008, section 5.2"
+    page = ("By splitting", "Fast, for very large tables.")
     cuts = True
 
     def __post_init__(self) -> None:
@@ -270,12 +270,14 @@ class Split(Thorough):
     def find(self, task: Task) -> Groups:
         """Find groups that keep every requirement.
 
-        The partition step needs one value a person. Where people have several, or values are
+        The partition step needs one value per person. Where people have several, or values are
         missing, buckets are cut while both halves hold.
         """
         if task.draws_regions:
             return self.in_regions(task)
         if task.several or task.lacking:
+            from shoal.methods.joining import Joining
+
             return Joining(task, widest=False).run()
         rule = Rule.of(task, repr(self))
         if not admissible(rule, len(task.coded)):

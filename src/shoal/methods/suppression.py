@@ -20,7 +20,6 @@ from shoal.methods.leaving_out import (
     of_rows,
     total_loss,
 )
-from shoal.methods.mondrian import Mondrian
 from shoal.principles.groups import Groups
 from shoal.progress import untold
 from shoal.release.layout import Suppression
@@ -43,7 +42,7 @@ def check_share(method: Method, share: Fraction) -> None:
     """Raise where rows may be left out, by a method that leaves out none."""
     if share and not method.chooses_rows:
         msg = (
-            f"{method!r} leaves nobody out: who is left out would tell something of the values. "
+            f"{method!r} removes no rows: the choice would reveal something about the values. "
             f"Drop {option('suppress')}."
         )
         raise UsageError(msg)
@@ -199,7 +198,7 @@ def _achieve(
         f"{reason} Leaving out {dropped:,} {task.coded.whom} ({percent(dropped / rows, 2)}) or "
         f"more would be needed, and {option('suppress')} allows {limit:,}."
     )
-    raise NotAchievable(msg)
+    raise NotAchievable(msg, limit)
 
 
 def in_the_way(task: Task) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -243,7 +242,8 @@ def pressure(task: Task, crowd: NDArray[np.bool_]) -> NDArray[np.float64]:
     In a part with o others, the i-th of the crowd stands at i / (o + 1): whoever leaves in falling
     order leaves the crowd everywhere about the same share, so that every part can be divided.
     """
-    from shoal.principles.outlook import of_size
+    from shoal.methods.mondrian import Mondrian
+    from shoal.principles.unasked import of_size
 
     least = of_size(min(PART, len(task.coded)))
     parts = Mondrian(relaxed=True).search(Task(task.coded, (least,)))

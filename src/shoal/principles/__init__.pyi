@@ -13,10 +13,10 @@ from shoal.principles.k_anonymity import KMap as KMap
 from shoal.principles.l_diversity import DistinctL as DistinctL
 from shoal.principles.l_diversity import EntropyL as EntropyL
 from shoal.principles.l_diversity import RecursiveCL as RecursiveCL
-from shoal.principles.proximity import Chain as Chain
 from shoal.principles.proximity import DeltaL as DeltaL
 from shoal.principles.proximity import EpsilonM as EpsilonM
 from shoal.principles.proximity import Neighbourhood as Neighbourhood
-from shoal.principles.proximity import Window as Window
 from shoal.principles.spread import KE as KE
 from shoal.principles.spread import Variance as Variance
+from shoal.principles.window import Chain as Chain
+from shoal.principles.window import Window as Window

@@ -12,18 +12,27 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from shoal.distances.relation import Band, Relation, most_near
+from shoal.distances.relation import Relation, most_near
 from shoal.errors import InputError, UsageError, option
-from shoal.exact import at_most, written
-from shoal.kernels.compiling import RUN
+from shoal.exact import WHOLE, at_most, written
 from shoal.notation import Term, is_number
-from shoal.principles.groups import Groups, Measurement
-from shoal.principles.must_go import cliques, counts_of, most_together, spread_out, thinned
-from shoal.table.partition import renumber
+from shoal.principles.foresight import (
+    Limit,
+    RequirementPlan,
+    cliques,
+    counts_of,
+    most_together,
+    spread_out,
+    thinned,
+)
+from shoal.principles.groups import Demand, Groups, Measurement
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from shoal.principles.ordered import OneDimensional, Ordered
     from shoal.principles.requirement import Requirement
     from shoal.table.coded import Sensitive
 
@@ -50,7 +59,7 @@ class Principle(Term):
     numeric: ClassVar[bool] = False  # whether it is about one numeric column
     columns: ClassVar[int] = 1  # how many sensitive columns it needs at least
     population: ClassVar[bool] = False  # whether it needs a table of everybody
-    looser: ClassVar[tuple[str, ...]] = ()  # parameters that ask for less as they grow
+    looser: ClassVar[tuple[str, ...]] = ()  # parameters that require less as they grow
     sizes_only: ClassVar[bool] = False  # whether it asks for so many members and nothing else
     disjoint: ClassVar[bool] = False  # whether no two descriptions may fit one person
     chance: ClassVar[bool] = False  # whether its risk is the chance of a right guess
@@ -59,6 +68,11 @@ class Principle(Term):
     unjudged: ClassVar[str | None] = None  # why it cannot be judged where values are missing
     source: ClassVar[str]
     graded: ClassVar[tuple[str, ...]]  # the parameters that `strongest` measures
+    aim: ClassVar[str]  # what the page says that it is for
+    knobs: ClassVar[
+        tuple[tuple[str, str, str], ...]
+    ]  # parameter, what it asks for, before a number
+    start: ClassVar[str | None] = None  # the parameters that the page begins with, if it offers it
 
     @property
     def levels(self) -> tuple[Any, ...]:
@@ -78,6 +92,26 @@ class Principle(Term):
     @property
     def guess(self) -> GuessBound | None:
         """How near guesses are bounded by it, None where it bounds no guess."""
+        return None
+
+    @property
+    def pairs(self) -> Pairwise | None:
+        """Itself, where it says who is near to whom."""
+        return None
+
+    @property
+    def ordered(self) -> Ordered | None:
+        """Itself, where near values are a run of them."""
+        return None
+
+    @property
+    def widths(self) -> OneDimensional | None:
+        """Itself, where it says how far apart near numbers are."""
+        return None
+
+    @property
+    def searchable(self) -> Searchable | None:
+        """Itself, where top-down splitting can check a group by itself."""
         return None
 
     def numbers_of(self, count: int) -> tuple[bool, ...]:
@@ -152,13 +186,70 @@ class Principle(Term):
         0 where that is not known. Raises where it is not defined for several values a person.
         """
         msg = (
-            f"{self!r} is defined for one value a person, and some people have several values of "
-            f"{sensitive.name}, or none: whoever has many would make a group seem more diverse "
+            f"{self!r} is defined for one value per person, and some people have several values of "
+            f"{sensitive.name}, or none: a person with many would make a group seem more diverse "
             "than it is. "
-            "Ask for what counts people, as FrequencyL or EpsilonM do, or publish one row of each: "
-            f"{option('most_rows', 1)}."
+            "Require what counts people, for example FrequencyL or EpsilonM, or publish one row "
+            f"of each: {option('most_rows', 1)}."
         )
         raise UsageError(msg)
+
+    def outlook(
+        self, value: Sensitive | None, rows: int, *, people: int | None = None
+    ) -> RequirementPlan:
+        """Say what is known beforehand of so many rows: whether it can hold, and how far it can go.
+
+        `people` is given where they have several rows: then what is said is necessary only. Raises
+        where it is not defined for several values a person.
+        """
+        if people is None:
+            self.check_missing(value)
+            achievable, limits = self.achievable(value, rows), self.limits(value, rows)
+        else:
+            crowd = self.crowd(value) if value is not None else 0
+            achievable = False if crowd or self.least > people else None
+            limits = self.limits_of_people(value, people)
+        names = () if value is None else tuple(column.name for column in value.columns)
+        return RequirementPlan(rows, names, repr(self), achievable, limits, people=people)
+
+    def achievable(self, value: Sensitive | None, rows: int) -> bool | None:
+        """Say whether a table can keep it, None where that is not known.
+
+        What survives the union of groups can hold exactly where the whole table, taken as one
+        group, keeps it: joining all groups of a release that holds gives that group.
+        """
+        return self.measure(Groups(np.zeros(rows, np.int64)), value).holds
+
+    def limits_nothing(self, value: Sensitive | None, rows: int) -> bool:
+        """Say whether everybody may be alone in a group: its bound is 1, every guess is right."""
+        if self.least > 1 or not self.by_itself:
+            return False
+        return self.measure(Groups(np.arange(rows)), value).holds
+
+    def limits(self, value: Sensitive | None, rows: int) -> tuple[Limit, ...]:
+        """Return how far its parameters can go: the level of the whole table is the strongest."""
+        (parameter,) = self.graded
+        found = self.strongest(Groups(np.zeros(rows, np.int64)), value)
+        level = None if found is None else getattr(found, parameter)
+        if isinstance(level, float) and level.is_integer() and abs(level) < WHOLE:
+            level = int(level)
+        return (Limit(parameter, "at most" if self.rising else "at least", level),)
+
+    def limits_of_people(self, value: Sensitive | None, people: int) -> tuple[Limit, ...]:
+        """Return what is necessary of its parameters where people have several rows."""
+        if value is not None or len(self.graded) != 1:
+            return ()
+        return (Limit(self.graded[0], "at most", people),)
+
+    def pictured(self, value: Sensitive) -> dict[str, Any]:  # noqa: ARG002 - few families are
+        """Return what a report draws of what is achievable: what it is called, and its points."""
+        return {}
+
+    def page(self, columns: Sequence[str]) -> dict[str, Any]:
+        """Return what the page calls it, and each of its parameters with what stands before it."""
+        column = " and ".join(columns) or "the value"
+        knobs = {name: (asked.format(column=column), said) for name, asked, said in self.knobs}
+        return {"aim": self.aim.format(column=column), "knobs": knobs}
 
     def promise(self, column: str) -> str:
         """Say in plain words what the principle promises about a column."""
@@ -196,6 +287,11 @@ class Pairwise(Principle):
     """
 
     by_distance: ClassVar[bool] = False  # whether any distance may say who is near
+
+    @property
+    def pairs(self) -> Self:
+        """It says who is near to whom."""
+        return self
 
     @property
     def symmetric(self) -> bool:
@@ -292,96 +388,11 @@ class Pairwise(Principle):
 class Searchable(Principle):
     """A principle whose groups top-down splitting can check one by one."""
 
+    @property
+    def searchable(self) -> Self:
+        """A group is checked by its demand."""
+        return self
+
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return what a bucket has to keep; where the principle is monotone, that it holds."""
         raise NotImplementedError
-
-
-class Ordered(Searchable):
-    """A principle whose relation is a band of codes, so that top-down splitting can predict it.
-
-    A group can be made to hold (or, where the principle is monotone, holds) exactly when the
-    longest run of near values is at most `bound` of it.
-    """
-
-    bound: Fraction
-    counted: ClassVar[bool] = True  # whether it holds where few enough are near to each member
-
-    def band(self, sensitive: Sensitive) -> Band:
-        """Return who is near to whom among the distinct values."""
-        raise NotImplementedError
-
-    def must_go(self, sensitive: Sensitive) -> NDArray[np.int64]:
-        """Return what is too much of each value in runs above `bound` of the table."""
-        reach = self.band(sensitive).reach
-        return thinned(counts_of(sensitive), reach, self.bound, sensitive.gap)
-
-    def demand(self, sensitive: Sensitive) -> Demand:
-        """Return that the longest run of near values is at most `bound` of a bucket."""
-        reach = self.band(sensitive).reach.astype(np.float64)
-        return Demand(RUN, sensitive.codes, sensitive.distinct, reach, self.bound)
-
-
-class OneDimensional(Ordered):
-    """A principle about how many values of one numeric column lie near each other."""
-
-    numeric = True
-    share_name: ClassVar[str] = "m"
-    width_name: ClassVar[str] = "epsilon"
-    graded: ClassVar[tuple[str, ...]] = ("m",)
-    width_scale: ClassVar[int] = 1  # how many times the named width two near values may be apart
-
-    @property
-    def share(self) -> int:
-        """The m of the principle: at most |G| / m members may be near."""
-        raise NotImplementedError
-
-    @property
-    def bound(self) -> Fraction:  # type: ignore[override]
-        """The largest risk allowed."""
-        return Fraction(1, self.share)
-
-    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self:
-        """Return it with the largest m (or l) that holds for its neighbourhoods."""
-        most = int(1 / self.measure(groups, sensitive).risk)
-        return replace(self, **{self.share_name: most})  # type: ignore[type-var]
-
-    @property
-    def least(self) -> int:
-        """A value is near itself, so a group that holds has m members."""
-        return self.share
-
-
-FINEST = 2**31  # a bound with a larger denominator is rounded to one of these, down
-
-
-@dataclass(frozen=True, eq=False)
-class Demand:
-    """A principle on one value of one table, ready for `kernels/demands.py`.
-
-    `kind` chooses the check; `bound`, `count` and `level` are its parameters and `table` its
-    numbers, one or several for each of the codes 0 … values - 1.
-    """
-
-    kind: int
-    codes: NDArray[np.int32]
-    values: int
-    table: NDArray[np.float64]
-    bound: Fraction = Fraction(1)
-    count: int = 0
-    level: float = 0.0
-
-    @property
-    def ratio(self) -> tuple[int, int]:
-        """The bound in numbers of few bits, never above it; no share or gain is above FINEST."""
-        if self.bound > FINEST:
-            return FINEST, 1
-        if self.bound.denominator <= FINEST:
-            return self.bound.as_integer_ratio()
-        return int(self.bound * FINEST), FINEST
-
-
-def counted(codes: NDArray) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return codes renumbered over those that occur, and how often each of them does."""
-    present = renumber(codes)
-    return present.astype(np.int32), np.bincount(present).astype(np.int64)

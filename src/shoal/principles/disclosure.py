@@ -18,9 +18,9 @@ from shoal.errors import BadParameter, UsageError
 from shoal.exact import LEAST, at_most, exponential, logarithm, upward
 from shoal.kernels.compiling import APART, DISCLOSURE, LIKENESS, ORDERED
 from shoal.notation import exact, number
-from shoal.principles.base import Demand, Searchable, counted
-from shoal.principles.groups import LARGEST, Groups, Measurement
-from shoal.principles.histogram import Histogram
+from shoal.principles.base import Searchable
+from shoal.principles.groups import LARGEST, Demand, Groups, Measurement
+from shoal.principles.histogram import Histogram, counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,6 +62,9 @@ class TCloseness(Searchable):
     graded = ("t",)
     looser = ("t",)
     source = "Li, Li, Venkatasubramanian, ICDE 2007"
+    aim = "Keep {column} in every group close to the whole table"
+    knobs = (("t", "Largest distance between a group and the whole table", ""),)
+    start = "t=0.2"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "t", number(self, "t", self.t, most=1))
@@ -217,6 +220,8 @@ class DeltaDisclosure(Searchable):
     graded = ("delta",)
     looser = ("delta",)
     source = "Brickell, Shmatikov, KDD 2008"
+    aim = "Limit how much likelier, or rarer, a value of {column} becomes in a group"
+    knobs = (("delta", "Largest change of a value’s share in a group, as a logarithm", ""),)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", number(self, "delta", self.delta, positive=True))
@@ -295,6 +300,15 @@ class BetaLikeness(Searchable):
     graded = ("beta",)
     looser = ("beta",)
     source = "Cao, Karras, VLDB 2012"
+    aim = "Limit how much likelier a value of {column} becomes in a group"
+    knobs = (
+        (
+            "beta",
+            "Highest relative increase of a value’s share in a group (2 means: up to 3 times its "
+            "share in the table)",
+            "",
+        ),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", number(self, "beta", self.beta, positive=True))

@@ -11,13 +11,19 @@ import numpy as np
 from shoal.distances.relation import Band, equality, most_near, unsure
 from shoal.exact import at_most, upward
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import GuessBound, Ordered, Pairwise
+from shoal.principles.base import GuessBound, Pairwise
+from shoal.principles.foresight import Limit
 from shoal.principles.groups import Groups, Measurement
+from shoal.principles.ordered import Ordered
 
 if TYPE_CHECKING:
     from shoal.distances.relation import Relation
     from shoal.principles.groups import Groups
     from shoal.table.coded import Sensitive
+
+
+GUESS = "Limit the chance of guessing {column}"
+GUESSED = ("Highest acceptable chance of guessing {column}", "1 in ")
 
 
 class _Frequency(Ordered, Pairwise):
@@ -55,6 +61,9 @@ class FrequencyL(_Frequency):
 
     graded = ("l",)
     source = "Xiao, Tao, VLDB 2006"
+    aim = GUESS
+    knobs = (("l", *GUESSED),)
+    start = "l={most}"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", whole_number(self, "l", self.l, least=1))
@@ -98,6 +107,11 @@ class AlphaK(_Frequency):
     graded = ("alpha",)
     looser = ("alpha",)
     source = "Wong, Li, Fu, Wang, KDD 2006"
+    aim = "Limit the chance of guessing {column}, and of identifying a person’s row"
+    knobs = (
+        ("k", "Minimum group size", ""),
+        ("alpha", "Highest share of a group that may have one {column}", ""),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", number(self, "alpha", self.alpha, most=1, positive=True))
@@ -119,6 +133,10 @@ class AlphaK(_Frequency):
         if groups.sizes.min() < self.k:
             return None
         return replace(self, alpha=upward(self.measure(groups, sensitive).risk))
+
+    def limits(self, value: Sensitive | None, rows: int) -> tuple[Limit, ...]:
+        """Return that groups can be as large as the table, and the least α."""
+        return (Limit("k", "at most", rows), *super().limits(value, rows))
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
@@ -147,6 +165,8 @@ class MUniqueness(Pairwise):
     monotone = False
     graded = ("m",)
     source = "Xiao, Tao, SIGMOD 2007"
+    aim = GUESS
+    knobs = (("m", *GUESSED),)
     unjudged = "a missing value may be the same as any other of its group"
 
     def __post_init__(self) -> None:
@@ -198,6 +218,19 @@ class MUniqueness(Pairwise):
         if sensitive is None or sensitive.several:
             return None
         return replace(self, m=rows // int(np.bincount(sensitive.codes).max()))
+
+    def achievable(self, value: Sensitive | None, rows: int) -> bool:
+        """Say whether no value is carried by more than n / m rows.
+
+        Those are then dealt out one by one in the order of their values.
+        """
+        assert value is not None
+        return self.m <= rows // int(np.bincount(value.codes).max())
+
+    def limits(self, value: Sensitive | None, rows: int) -> tuple[Limit, ...]:
+        """Return the largest m."""
+        assert value is not None
+        return (Limit("m", "at most", rows // int(np.bincount(value.codes).max())),)
 
     def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:
         """Return it for the size of the smallest group, None where two members share a value."""

@@ -1,4 +1,4 @@
-"""Groups of rows, and what a principle measured in each of them."""
+"""Groups of rows, what a principle measured in each of them, and what it asks of a bucket."""
 
 from __future__ import annotations
 
@@ -178,3 +178,32 @@ def _times(numbers: NDArray, factor: int) -> NDArray:
     if factor > LARGEST or (factor and int(numbers.max()) > LARGEST // factor):
         return numbers.astype(object) * factor
     return numbers * factor
+
+
+FINEST = 2**31  # a bound with a larger denominator is rounded to one of these, down
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """A principle on one value of one table, ready for `kernels/demands.py`.
+
+    `kind` chooses the check; `bound`, `count` and `level` are its parameters and `table` its
+    numbers, one or several for each of the codes 0 … values - 1.
+    """
+
+    kind: int
+    codes: NDArray[np.int32]
+    values: int
+    table: NDArray[np.float64]
+    bound: Fraction = Fraction(1)
+    count: int = 0
+    level: float = 0.0
+
+    @property
+    def ratio(self) -> tuple[int, int]:
+        """The bound in numbers of few bits, never above it; no share or gain is above FINEST."""
+        if self.bound > FINEST:
+            return FINEST, 1
+        if self.bound.denominator <= FINEST:
+            return self.bound.as_integer_ratio()
+        return int(self.bound * FINEST), FINEST

@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.notation import exact
-from shoal.principles.base import counted
+from shoal.table.partition import renumber
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.groups import Groups
     from shoal.table.coded import Sensitive
+
+
+def counted(codes: NDArray) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return codes renumbered over those that occur, and how often each of them does."""
+    present = renumber(codes)
+    return present.astype(np.int32), np.bincount(present).astype(np.int64)
 
 
 def as_worst(groups: Groups, sensitive: Sensitive) -> NDArray[np.int32]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from shoal.errors import BadParameter, UsageError
-from shoal.exact import downward, percent, upward
+from shoal.errors import BadParameter, UsageError, option
+from shoal.exact import at_least, at_most, downward, percent, upward
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups, Measurement
@@ -23,6 +23,7 @@ from shoal.principles.requirement import WITHOUT_POPULATION
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shoal.principles.foresight import RequirementPlan
     from shoal.table.coded import Sensitive
 
 
@@ -45,6 +46,9 @@ class KAnonymity(Principle):
     sizes_only = True
     graded = ("k",)
     source = "Samarati, TKDE 2001"
+    aim = "Limit the chance of identifying a person’s row"
+    knobs = (("k", "Minimum group size", ""),)
+    start = "k={most}"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole_number(self, "k", self.k, least=1))
@@ -73,9 +77,10 @@ class KAnonymity(Principle):
 
     def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
         """Say it in plain words."""
+        others = "1 other person" if self.k == 2 else f"{self.k - 1:,} others"
         return (
-            f"Every person shares the published description with at least {self.k - 1} others, so "
-            "a reader who knows that a person is in the table picks that person's row with a "
+            f"Every person shares the published description with at least {others}, so a reader "
+            "who knows that a person is in the table picks that person's row with a "
             f"chance of at most 1 in {self.k}. It says nothing about sensitive values."
         )
 
@@ -101,6 +106,38 @@ class OfPopulation(Principle):
             raise UsageError(WITHOUT_POPULATION.format(self))
         return groups.matches
 
+    def outlook(
+        self,
+        value: Sensitive | None,  # noqa: ARG002 - what others need
+        rows: int,  # noqa: ARG002
+        *,
+        people: int | None = None,  # noqa: ARG002
+    ) -> RequirementPlan:
+        """Raise: it depends on what is not seen beforehand."""
+        msg = (
+            f"Whether {self!r} is achievable depends on descriptions and a population, which "
+            f"a plan does not see: `shoal anonymize {option('dry_run')}` with "
+            f"{option('population')} checks it."
+        )
+        raise UsageError(msg)
+
+
+REQUIRED = "KMap(k=11)"  # what asks for a population, as an example
+
+
+def in_population(k: int | None, presence: tuple[float, float] | None) -> list[str]:
+    """Say what descriptions keep against a population, as far as it is known."""
+    said = []
+    if k is not None:
+        said.append(f"Every description fits at least {k:,} of them: KMap(k={k}).")
+    if presence is not None:
+        low, high = presence
+        said.append(
+            f"Of those whom a description fits, from {at_least(low)} to {at_most(high)} are in "
+            "the table: DeltaPresence, where descriptions do not overlap."
+        )
+    return said
+
 
 @dataclass(frozen=True, repr=False)
 class KMap(OfPopulation):
@@ -123,6 +160,8 @@ class KMap(OfPopulation):
     monotone = True
     graded = ("k",)
     source = "Sweeney, PhD thesis, MIT 2001"
+    aim = "Limit the chance of naming the person behind a row"
+    knobs = (("k", "Minimum number of people in the population who fit a description", ""),)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole_number(self, "k", self.k, least=1))
@@ -177,6 +216,11 @@ class DeltaPresence(OfPopulation):
     graded = ("low", "high")
     looser = ("high",)
     source = "Nergiz, Atzori, Clifton, SIGMOD 2007"
+    aim = "Limit what a reader learns about who is in the table"
+    knobs = (
+        ("low", "Lowest share of those who fit a description who are in the table", ""),
+        ("high", "Highest share of those who fit a description who are in it", ""),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "low", number(self, "low", self.low, most=1))

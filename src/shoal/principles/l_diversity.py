@@ -14,16 +14,16 @@ from shoal.errors import BadParameter
 from shoal.exact import LOST, above, at_most, exponential, logarithm, upward
 from shoal.kernels.compiling import DISTINCT, ENTROPY, RECURSIVE
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import Demand, Searchable, counted
-from shoal.principles.groups import Groups, Measurement
-from shoal.principles.histogram import Histogram, as_worst
-from shoal.principles.must_go import (
+from shoal.principles.base import Searchable
+from shoal.principles.foresight import (
     counts_of,
     highest_level,
     holds_with,
     levelled,
     missing_first,
 )
+from shoal.principles.groups import Demand, Groups, Measurement
+from shoal.principles.histogram import Histogram, as_worst, counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +53,8 @@ class DistinctL(Searchable):
     monotone = True
     graded = ("l",)
     source = SOURCE
+    aim = "List several values of {column} in every group"
+    knobs = (("l", "Least number of different values of {column} in a group", ""),)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", whole_number(self, "l", self.l, least=1))
@@ -107,6 +109,8 @@ class EntropyL(Searchable):
     monotone = True
     graded = ("l",)
     source = SOURCE
+    aim = "Mix the values of {column} in every group"
+    knobs = (("l", "Mix the values of {column} at least as well as this many equal shares", ""),)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", level(self, "l", self.l))
@@ -258,6 +262,11 @@ class RecursiveCL(Searchable):
     graded = ("c",)
     looser = ("c",)
     source = SOURCE
+    aim = "Limit how frequent the most frequent {column} of a group is"
+    knobs = (
+        ("l", "Rank from which on values of {column} count as rarer ones", ""),
+        ("c", "Most times that the most frequent value may outnumber the rarer ones", ""),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", number(self, "c", self.c, positive=True))

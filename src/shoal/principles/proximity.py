@@ -1,10 +1,7 @@
-"""Proximity of one numeric value: (ε,m)-anonymity and its kin, (δ,l)-diversity, chains, windows.
+"""Proximity of one numeric value: (ε,m)-anonymity and its kin, and (δ,l)-diversity.
 
 For every member of a group, at most |G| / m members, itself included, may lie in its private
 neighbourhood.
-
-The window principle asks that no short interval, wherever it lies, holds many of a group, the
-chain principle that no run of values with short steps does.
 """
 
 from __future__ import annotations
@@ -13,29 +10,29 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from shoal.distances.bands import band_of_column, relative_band_of_column
-from shoal.distances.relation import Band, beside_missing, unsure
+from shoal.distances.relation import Band, unsure
 from shoal.errors import BadParameter
 from shoal.exact import percent, wide
-from shoal.notation import exact, number, whole_number
-from shoal.principles.base import GuessBound, OneDimensional, Pairwise, Principle
-from shoal.principles.groups import Measurement
+from shoal.notation import exact
+from shoal.principles.base import GuessBound, Pairwise
+from shoal.principles.ordered import OneDimensional
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from shoal.distances.relation import Relation
-    from shoal.principles.groups import Groups
+    from shoal.principles.groups import Measurement
     from shoal.table.coded import Sensitive
 
 
-class _Proximity(OneDimensional, Pairwise):
+CLOSE_GUESS = "Limit the chance of a close guess of {column}"
+CLOSE = "Treat a guess of {column} as a disclosure if it is within"
+CHANCE = ("Highest acceptable chance of such a guess", "1 in ")
+
+
+class Proximity(OneDimensional, Pairwise):
     """A bound of 1/m on the share of a group near to any of its members."""
 
     monotone = False
-    chance = True
 
     @property
     def near(self) -> float:
@@ -51,17 +48,13 @@ class _Proximity(OneDimensional, Pairwise):
         """Return the private neighbourhoods, missing values being in all of them."""
         return unsure(self.band(sensitive), sensitive)
 
-    def promise(self, column: str) -> str:
-        """Say it in plain words."""
-        return self.promise_in(column, "")
-
     def reached(self, measured: Measurement) -> str:
         """Say which m (or l) a measurement keeps."""
         return f"{self.share_name}={int(1 / measured.risk)}"
 
 
 @dataclass(frozen=True, repr=False)
-class EpsilonM(_Proximity):
+class EpsilonM(Proximity):
     """(ε,m)-anonymity: at most 1/m of a group lies within ε of any member.
 
     It does not survive the union of groups: a value of one may be near to many of the other, which
@@ -85,18 +78,13 @@ class EpsilonM(_Proximity):
     relative: bool = False
 
     source = "Li, Tao, Xiao, SIGMOD 2008, Definition 7"
+    aim = CLOSE_GUESS
+    knobs = (("epsilon", CLOSE, ""), ("m", *CHANCE))
 
     def __post_init__(self) -> None:
         if not isinstance(self.relative, bool):
             raise BadParameter("EpsilonM", "relative", "True or False", self.relative)
-        most = 1 if self.relative else None
-        object.__setattr__(self, "epsilon", number(self, "epsilon", self.epsilon, most=most))
-        object.__setattr__(self, "m", whole_number(self, "m", self.m, least=1))
-
-    @property
-    def share(self) -> int:
-        """The m of the principle."""
-        return self.m
+        super().__post_init__()
 
     @property
     def near(self) -> float:
@@ -136,7 +124,7 @@ class EpsilonM(_Proximity):
 
 
 @dataclass(frozen=True, repr=False)
-class Neighbourhood(_Proximity):
+class Neighbourhood(Proximity):
     """(e1,e2,m)-anonymity: at most 1/m of a group lies in [v - below, v + above] of any member v.
 
     It does not survive the union of groups, as `EpsilonM` does not.
@@ -151,22 +139,23 @@ class Neighbourhood(_Proximity):
     m: int
 
     source = "Li, Tao, Xiao, SIGMOD 2008, Definition 9"
+    aim = CLOSE_GUESS
+    knobs = (
+        ("below", "Treat a guess as a disclosure if {column} is this far below it", ""),
+        ("above", "Or if {column} is this far above it", ""),
+        ("m", *CHANCE),
+    )
     width_name = "the larger of below and above"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "below", number(self, "below", self.below))
-        object.__setattr__(self, "above", number(self, "above", self.above))
-        object.__setattr__(self, "m", whole_number(self, "m", self.m, least=1))
-
-    @property
-    def share(self) -> int:
-        """The m of the principle."""
-        return self.m
 
     @property
     def near(self) -> float:
         """What is near on both sides."""
         return min(self.below, self.above)
+
+    @property
+    def named_width(self) -> float:
+        """The larger of both sides."""
+        return max(self.below, self.above)
 
     @property
     def symmetric(self) -> bool:
@@ -187,7 +176,7 @@ class Neighbourhood(_Proximity):
 
 
 @dataclass(frozen=True, repr=False)
-class DeltaL(_Proximity):
+class DeltaL(Proximity):
     """(δ,l)-diversity: two values are similar when their δ-intervals overlap, |u - v| <= 2δ.
 
     So it is absolute (2δ, l)-anonymity. Its paper claims that it survives the union of groups; it
@@ -202,19 +191,12 @@ class DeltaL(_Proximity):
     l: int
 
     source = "(δ,l)-diversity, Definition 5"
+    aim = CLOSE_GUESS
+    knobs = (("delta", CLOSE, ""), ("l", *CHANCE))
     share_name = "l"
     graded = ("l",)
     width_name = "delta"
     width_scale = 2
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", number(self, "delta", self.delta))
-        object.__setattr__(self, "l", whole_number(self, "l", self.l, least=1))
-
-    @property
-    def share(self) -> int:
-        """The l of the principle."""
-        return self.l
 
     @property
     def near(self) -> float:
@@ -233,166 +215,6 @@ class DeltaL(_Proximity):
             f"{wide(self.delta, unit)} of that person's value with a chance of at most 1 in "
             f"{self.l}. A guess of a listed value is within {wide(2 * self.delta, unit)} with a "
             f"chance of at most 1 in {self.l}."
-        )
-
-
-@dataclass(frozen=True, repr=False)
-class Chain(_Proximity):
-    """No chain of values, in steps of ε at most, holds more than 1/m of a group.
-
-    It does not survive the union of groups: the values of one may fill the gaps of the other
-    (ε = 1, m = 2, groups {0, 2} and {1, 3}). It implies `EpsilonM`, and is achievable exactly where
-    that is: a group whose values are pairwise not near has chains of one.
-
-    Parameters
-    ----------
-    epsilon : the longest step between two neighbours of a chain, in units of the column.
-    m : at most one in m members of a group may lie in one chain.
-
-    References
-    ----------
-    Wang, Liu: XColor: Protecting General Proximity Privacy. ICDE 2010: which other shapes than
-    stars a breach may have is left open there.
-    """
-
-    epsilon: float
-    m: int
-
-    counted = False
-    source = "components of near values, left open by Wang, Liu, ICDE 2010, as a principle"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", number(self, "epsilon", self.epsilon))
-        object.__setattr__(self, "m", whole_number(self, "m", self.m, least=1))
-
-    @property
-    def share(self) -> int:
-        """The m of the principle."""
-        return self.m
-
-    @property
-    def near(self) -> float:
-        """A step on either side."""
-        return self.epsilon
-
-    def band(self, sensitive: Sensitive) -> Band:
-        """Return the values that are one step away."""
-        epsilon = exact(self.epsilon)
-        return band_of_column(sensitive.column, epsilon, epsilon)
-
-    def searched(self, size: int) -> int:
-        """Return how many a search lets be near to one of them, itself included.
-
-        Where nobody is near to more than one other, chains end there. More than two of them near
-        to one may be a chain of the whole group, whatever its size, so no more are let.
-        """
-        return min(2, self.allowed(size))
-
-    unjudged = "one missing value may join all values of a group into one chain"
-
-    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
-        """Measure the largest share of each group that lies in one chain."""
-        assert sensitive is not None
-        self.check_missing(sensitive)
-        codes = groups.sorted_codes(sensitive)
-        begins = np.ones(len(codes), np.bool_)
-        begins[1:] = codes[1:] > self.band(sensitive).reach[codes[:-1]]
-        begins[groups.starts[:-1]] = True
-        first = np.flatnonzero(begins)
-        lengths = np.diff(np.append(first, len(codes)))
-        counts = np.maximum.reduceat(lengths, np.searchsorted(first, groups.starts[:-1]))
-        return Measurement(counts, groups.sizes, groups.sizes, self.bound, self.least)
-
-    def crowd(self, sensitive: Sensitive) -> int:
-        """Raise: with several values a person, chains of values are none of people."""
-        return Principle.crowd(self, sensitive)
-
-    def promise_in(self, column: str, unit: str) -> str:
-        """Say it in plain words."""
-        return (
-            f"Sort the values of {column} of a group, and start a new run at every gap larger than "
-            f"{wide(self.epsilon, unit)}: a reader who guesses the run of a person's value is "
-            f"right with a chance of at most 1 in {self.m}."
-        )
-
-
-@dataclass(frozen=True, repr=False)
-class Window(OneDimensional, Pairwise):
-    """No interval of the given width holds more than 1/m of a group.
-
-    What (δ,l)-diversity set out to be, with width = 2δ. It survives the union and any mixture of
-    groups, so it also withstands a reader who cannot tell two groups apart. A group keeps it
-    exactly when maxsize(G) for e_max = width is at most |G| / m. Every window begins at its lowest
-    member, so it is also a pairwise principle, in which u is near v when v <= u <= v + width.
-    """
-
-    width: float
-    m: int
-
-    monotone = True
-    chance = True
-    width_name = "width"
-    source = "maxsize of Li, Tao, Xiao, SIGMOD 2008, Definition 11, as a principle"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "width", number(self, "width", self.width))
-        object.__setattr__(self, "m", whole_number(self, "m", self.m, least=1))
-
-    @property
-    def share(self) -> int:
-        """The m of the principle."""
-        return self.m
-
-    @property
-    def guess(self) -> GuessBound:
-        """A guess covers half of the width on either side, wherever it lies."""
-        return GuessBound(self.width / 2, self.bound, self.bound)
-
-    def band(self, sensitive: Sensitive) -> Band:
-        """Return the windows that start or end at each value."""
-        width = exact(self.width)
-        return band_of_column(sensitive.column, width, width)
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether being near is mutual: only who is above a member counts."""
-        return False
-
-    def relation(self, sensitive: Sensitive) -> Relation:
-        """Return the windows that start at each value, missing values being in all of them."""
-        band = self.band(sensitive)
-        starting = Band(np.arange(len(band.first), dtype=np.int32), band.last)
-        return unsure(starting, sensitive)
-
-    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
-        """Measure the largest share of each group that any window of the width holds."""
-        from shoal.kernels.windows import longest_runs
-
-        assert sensitive is not None
-        if sensitive.several:
-            return super().measure(groups, sensitive)
-        reach = self.band(sensitive).reach
-
-        def longest(codes: NDArray, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-            runs = np.empty(len(starts) - 1, np.int64)
-            longest_runs(codes, starts, reach, runs)
-            return runs
-
-        counts = beside_missing(groups, sensitive, longest)
-        return Measurement(counts, groups.sizes, groups.sizes, self.bound, self.least)
-
-    def promise(self, column: str) -> str:
-        """Say it in plain words."""
-        return self.promise_in(column, "")
-
-    def promise_in(self, column: str, unit: str) -> str:
-        """Say it in plain words."""
-        half = self.width / 2
-        within = wide(int(half) if half == int(half) else half, unit)
-        return (
-            f"Whatever value of {column} a reader guesses for a person, it is within {within} of "
-            f"that person's value with a chance of at most 1 in {self.m}. This holds even if the "
-            "reader knows only that the person is in one of several groups."
         )
 
 

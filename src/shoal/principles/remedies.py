@@ -19,17 +19,20 @@ import numpy as np
 from shoal.distances.relation import Band, Unsure
 from shoal.errors import ShoalError, option
 from shoal.exact import percent, tidy
-from shoal.principles.base import OneDimensional, Ordered, Pairwise
+from shoal.principles.base import Pairwise
+from shoal.principles.foresight import counts_of
 from shoal.principles.frequency import AlphaK
-from shoal.principles.must_go import counts_of
-from shoal.principles.planning import plan_requirement
+from shoal.principles.ordered import Ordered
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from shoal.principles.base import Principle
     from shoal.principles.requirement import Requirement
     from shoal.table.coded import Sensitive
 
 STEPS = 100  # of a width
+NARROWER = (0.9, 0.75, 0.5, 0.25)  # of the largest width, where a search does not reach that
 PARTS = 20  # of a group, in which shares are told
 MOST_SHARE = 0.95  # of a group, above which a limit promises nothing
 ENOUGH = 20  # members of a group in which shares are told; a remedy asks for no more
@@ -126,6 +129,19 @@ class Remedy:
     number: float
     why: str
 
+    def narrower(self) -> Iterator[Remedy]:
+        """Yield it with ever smaller widths, which a search reaches where others ask for more."""
+        principle: Any = self.requirement.principle
+        if principle.widths is None or self.parameter != principle.width_name:
+            return
+        for share in NARROWER:
+            number = under(share * self.number)
+            number = int(number) if isinstance(self.number, int) else number
+            if number > 0:
+                other = replace(principle, **{self.parameter: number})
+                asked = replace(self.requirement, principle=other)
+                yield replace(self, requirement=asked, number=number)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
         return {
@@ -142,19 +158,19 @@ def remedies(asked: Requirement, value: Sensitive | None, rows: int) -> list[Rem
     found: list[Remedy] = []
     if value is not None and value.columns[0].times is not None:
         return found  # principles look at rows, and here they are only counted
-    for one in plan_requirement(principle, value, rows).to_dict().get("limits", ()):
-        name, limit = one["parameter"], one["limit"]
-        number = None if limit is None else _within(limit, one["must"], value)
+    for one in principle.outlook(value, rows).limits:
+        name, limit = one.parameter, one.limit
+        number = None if limit is None else _within(limit, one.must, value)
         if number is None or name not in vars(principle) or _says_nothing(name, number):
             continue
         why = {
             "under": f"{name} must stay under {limit:,}",
             "at most": f"the largest {name}",
             "at least": f"the smallest {name}",
-        }[one["must"]]
+        }[one.must]
         found += _tried(asked, replace(principle, **{name: number}), value, rows, name, number, why)
     crowd = crowd_of(principle, value)
-    if not found and isinstance(principle, OneDimensional) and value is not None:
+    if not found and principle.widths is not None and value is not None:
         found += _narrower(asked, principle, value)
     if crowd is not None and crowd.alone and not isinstance(principle, AlphaK):
         size = min(max(principle.least, 2), ENOUGH, rows)
@@ -181,8 +197,8 @@ def _narrower(asked: Requirement, principle: Any, value: Sensitive) -> list[Reme
     missing = 0 if value.gap is None else int(counts[value.gap])
     most = rows // (int(counts[: value.gap].max(initial=0)) + missing)
     wide = replace(principle, **{name: max(most, 1)})
-    limits = plan_requirement(wide, value, rows).to_dict()["limits"]
-    limit = {one["parameter"]: one["limit"] for one in limits}.get(principle.width_name)
+    limits = {one.parameter: one.limit for one in wide.outlook(value, rows).limits}
+    limit = limits[principle.width_name]
     number = None if limit is None or _says_nothing(name, most) else _within(limit, "under", value)
     if number is None or principle.width_name not in vars(principle):
         return []
@@ -202,10 +218,10 @@ def _tried(
 ) -> list[Remedy]:
     """Return a remedy where it is achievable, and nothing where it is not."""
     try:
-        known = plan_requirement(other, value, rows).to_dict()
+        known = other.outlook(value, rows)
     except ShoalError:  # such a number makes no sense for the principle
         return []
-    if not known.get("achievable"):
+    if not known.achievable:
         return []
     return [Remedy(replace(asked, principle=other), name, number, why)]
 

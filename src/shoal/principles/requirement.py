@@ -29,6 +29,11 @@ class Requirement:
         front = f"{'+'.join(self.columns)}: " if self.columns and self.named else ""
         return f"{front}{self.principle!r}"
 
+    @property
+    def binds(self) -> bool:
+        """Whether it limits anything: what a group of one person meets by itself limits nothing."""
+        return self.principle.least > 1 or not self.principle.by_itself
+
     def resolve(self, sensitive: Sequence[str], *linked: Sequence[str]) -> Requirement:
         """Name the columns it is about, and check that the principle fits them.
 
@@ -135,19 +140,19 @@ def read_requirement(one: Require, sensitive: Sequence[str], *, files: bool = Tr
 
 
 WITHOUT_POPULATION = (
-    "{!r} is about a population: name the table of everybody who could be in the table with "
+    "{!r} is about a population: name the table of everyone who could be in the table with "
     f"{option('population')}."
 )
 NOT_OF_PEOPLE = (
     "{!r} is refused where several rows may be about one person: it is a share of the people whom "
-    "a description fits, and of somebody with many rows only some may be published, which fits "
+    "a description fits, and of a person with many rows only some may be published, which fits "
     "others. Require KMap instead, or publish one row of each person in a table without "
     f"{option('person')}."
 )
 NOT_OF_LINKED = (
     "{!r} is refused with linked tables where it may be known how many rows a person has in each: "
-    "a population does not say so of its people. Leave the linked tables out, or say that nobody "
-    f"knows: {option('rows', 'unknown')}."
+    "a population does not say so of its people. Leave the linked tables out, or state that no "
+    f"reader knows: {option('rows', 'unknown')}."
 )
 
 

@@ -13,8 +13,9 @@ from shoal.exact import LARGEST as LARGEST_NUMBER
 from shoal.exact import LEAST, downward, wide
 from shoal.kernels.compiling import SPREAD, VARIANCE
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import Demand, Searchable
-from shoal.principles.groups import LARGEST, Groups, Measurement
+from shoal.principles.base import Searchable
+from shoal.principles.foresight import Limit
+from shoal.principles.groups import LARGEST, Demand, Groups, Measurement
 from shoal.principles.histogram import Histogram, as_worst, whole_numbers
 
 if TYPE_CHECKING:
@@ -64,6 +65,11 @@ class KE(_Spread):
 
     graded = ("e",)
     source = "Zhang, Koudas, Srivastava, Yu, ICDE 2007"
+    aim = "Spread {column} over a range in every group"
+    knobs = (
+        ("k", "Least number of different values of {column} in a group", ""),
+        ("e", "Narrowest range that the values of a group may span", ""),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole_number(self, "k", self.k, least=1))
@@ -93,6 +99,12 @@ class KE(_Spread):
             return None
         length, scale = _ranges(histogram, sensitive)
         return replace(self, e=_most(Fraction(min(length.tolist()), scale)))
+
+    def limits(self, value: Sensitive | None, rows: int) -> tuple[Limit, ...]:
+        """Return how many different values there are, and the largest e."""
+        assert value is not None
+        worst = as_worst(Groups(np.zeros(rows, np.int64)), value)
+        return (Limit("k", "at most", len(np.unique(worst))), *super().limits(value, rows))
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that a bucket has k different values and a range of e."""
@@ -127,6 +139,8 @@ class Variance(_Spread):
 
     graded = ("at_least",)
     source = "LeFevre, DeWitt, Ramakrishnan, KDD 2006"
+    aim = "Spread {column} in every group"
+    knobs = (("at_least", "Least variance of {column} in a group", ""),)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "at_least", number(self, "at_least", self.at_least))

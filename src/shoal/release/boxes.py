@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.principles.groups import Groups
+from shoal.release.cover import Cover
 from shoal.table.people import middles
 
 if TYPE_CHECKING:
@@ -19,52 +20,13 @@ if TYPE_CHECKING:
     from shoal.table.people import Population
 
 
-def spans(ranks: NDArray[np.int32], groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the lowest and the highest rank of each group in one column."""
-    low, high = groups.ends(ranks)
-    return low.astype(np.int64), high.astype(np.int64)
-
-
-def highest_numbers(column: Column, groups: Groups) -> NDArray[np.int64]:
-    """Return the rank of the highest number of each group, -1 where all of its are missing."""
-    return spans(np.where(column.codes == column.gap, -1, column.codes), groups)[1]
-
-
-def labels_of(ranks: NDArray[np.int32], groups: Groups, distinct: int) -> NDArray[np.int64]:
-    """Return the labels that each group has in one column, as sorted keys group * distinct + r."""
-    return np.unique(groups.labels * distinct + ranks)
-
-
-def covering_nodes(column: Column, groups: Groups) -> NDArray[np.int32]:
-    """Return the node that describes each group in a column with a hierarchy."""
-    low, high = spans(column.codes, groups)
-    return column.nodes(low.astype(np.int32), high.astype(np.int32))
-
-
 def certainty(coded: Coded, groups: Groups, *, promised: bool = False) -> NDArray[np.float64]:
-    """Return the NCP of each group's description, a column each, as the weights of columns say.
-
-    `promised` takes for a node the mean of its NCP and of the share of labels between its ends, as
-    searches for the least loss do (`kernels.space.promise`).
-    """
-    space = coded.space
-    found = np.empty((len(groups), len(coded.quasi)))
-    for j, column in enumerate(coded.quasi):
-        if column.tree is not None:
-            weight = space.units[j] * max(column.distinct - 1, 1)
-            found[:, j] = column.tree.ncp[covering_nodes(column, groups)] * weight
-            if promised:
-                low, high = spans(column.codes, groups)
-                found[:, j] = (found[:, j] + (high - low) * space.units[j]) / 2
-        elif column.numeric:
-            coords = space.coords[space.offsets[j] : space.offsets[j + 1]]
-            low, high = spans(column.codes, groups)
-            found[:, j] = np.minimum(coords[high] - coords[low], space.units[j])
-        else:
-            keys = labels_of(column.codes, groups, column.distinct)
-            count = np.bincount(keys // column.distinct, minlength=len(groups))
-            found[:, j] = (count - 1) * space.units[j]
-    return found
+    """Return the NCP of each group's description, a column each, as the weights of columns say."""
+    found = [
+        Cover.of(column, groups).cost(coded.space, j, promised=promised)
+        for j, column in enumerate(coded.quasi)
+    ]
+    return np.column_stack(found)
 
 
 def inside(
@@ -75,26 +37,8 @@ def inside(
     `places` is `Population.places` of the table, `at[person]` a group, or -1 for none.
     """
     found = at >= 0
-    for j, column in enumerate(coded.quasi):
-        place = places[:, j]
-        if column.tree is not None:
-            nodes = covering_nodes(column, groups)[at]
-            found &= (column.tree.first[nodes] <= place) & (place <= column.tree.last[nodes])
-        elif column.gap is not None:
-            low, high = spans(column.codes, groups)
-            most = highest_numbers(column, groups)
-            missing = 2 * column.gap + 1
-            found &= ((2 * low[at] < place) & (place <= 2 * most[at] + 1)) | (
-                (high[at] == column.gap) & (place == missing)
-            )
-        elif column.numeric:
-            low, high = spans(column.codes, groups)
-            found &= (2 * low[at] < place) & (place <= 2 * high[at] + 1)
-        else:
-            keys = labels_of(column.codes, groups, column.distinct)
-            wanted = at * column.distinct + place // 2
-            hit = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            found &= (place >= 0) & (keys[hit] == wanted)
+    for column, places_in in zip(coded.quasi, places.T, strict=True):
+        found &= Cover.of(column, groups).contains(places_in, at)
     return found
 
 
@@ -136,7 +80,7 @@ def apart(
     tree = coded.quasi[j].tree
     if tree is None:
         return np.ones(len(lower), bool)
-    nodes = covering_nodes(coded.quasi[j], groups)
+    nodes = Cover.of(coded.quasi[j], groups).nodes
     one, other = nodes[lower], nodes[upper]
     disjoint: NDArray[np.bool_] = (tree.last[one] < tree.first[other]) | (
         tree.last[other] < tree.first[one]
@@ -155,7 +99,7 @@ def between_children(column: Column, groups: Groups, ranks: NDArray[np.int64]) -
     owner = np.repeat(np.arange(len(groups)), groups.sizes)
     here = np.flatnonzero((owner[1:] == owner[:-1]) & (ranks[1:] != ranks[:-1]))
     met = column.nodes(ranks[here].astype(np.int32), ranks[here + 1].astype(np.int32))
-    whole = covering_nodes(column, groups)[owner[here]]
+    whole = Cover.of(column, groups).nodes[owner[here]]
     here = here[column.tree.ncp[met] == column.tree.ncp[whole]]
     left = here + 1 - groups.starts[owner[here]]
     uneven = np.abs(groups.sizes[owner[here]] - 2 * left)

@@ -12,15 +12,8 @@ import polars as pl
 from shoal.errors import UsageError, option
 from shoal.principles.groups import Groups
 from shoal.progress import Progress, silent
-from shoal.release.carried import carried_text, count_formulas, unchanged
-from shoal.release.cells import (
-    Kinds,
-    count_quasi_formulas,
-    covers,
-    kinds,
-    mean_over_rows,
-    ncp_by_group,
-)
+from shoal.release.cells import carried_text, count_formulas, count_quasi_formulas, unchanged
+from shoal.release.cover import Cover, covers, mean_over_rows
 from shoal.release.forms import (
     as_it_was,
     cell_means,
@@ -36,15 +29,16 @@ from shoal.release.statement import describe, describe_linked, state
 from shoal.table.forms import INTERVALS, TWO_TABLES
 from shoal.table.formulas import risky
 from shoal.table.grid import REGIONS
-from shoal.table.linked import plainly
+from shoal.table.linked import plainly, spelled_people
 from shoal.table.schema import NODE
 from shoal.table.settling import weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from shoal.methods.base import Method, Task
-    from shoal.release.cells import Spans
     from shoal.release.layout import Randomness, Suppression
     from shoal.table.coded import Coded
     from shoal.table.column import Column
@@ -72,12 +66,13 @@ def build_release(
 ) -> ReleaseData:
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
+    if coded.person_of.given and schema.most_rows is not None:
+        suppression = _with_capped(suppression, table, schema, coded, linked)
     layout = lay_out(found, coded, randomness, apart=form == TWO_TABLES)
     if layout.nodes is not None:
         schema.check_reserved(NODE)
     columns = columns_of(form, schema, coded)
     covered = covers(coded, columns, found)
-    quasi = tuple(column for column, _ in covered)
     different, ncp = recode(covered, found, form, schema, layout, suppression, progress)
     kept = unchanged(schema)
     source = table.select(carried_text(table[name]) for name in table.columns if name in kept)
@@ -88,8 +83,7 @@ def build_release(
         source=source.rechunk(),
         names=[name for name in table.columns if name in {*schema.quasi, *kept}],
         schema=schema,
-        quasi={column.name: column for column in quasi},
-        kinds=different,
+        covers=different,
         layout=layout,
         escape=escape_formulas,
         form=form,
@@ -104,10 +98,7 @@ def build_release(
         )
         + int(risky(pl.Series(recoding.names)).sum())
         + sum(map(count_formulas, recoding.source))
-        + sum(
-            count_quasi_formulas(column, first.kinds[column.name], first.layout.bears)
-            for column in quasi
-        )
+        + sum(count_quasi_formulas(cover, first.layout.bears) for cover in first.covers.values())
     )
     alone = None
     if not schema.rows_known and isinstance(found, Groups):
@@ -168,8 +159,7 @@ def _recode_linked(
             source=source[rows.rows].rechunk(),
             names=source.columns,
             schema=schema,
-            quasi={},
-            kinds={},
+            covers={},
             layout=layout.of_linked(place, coded.person_of, rows.person_of),
             escape=escape,
         )
@@ -186,7 +176,7 @@ def with_mean_weights(source: pl.DataFrame, schema: Schema, found: Found) -> pl.
     if not isinstance(found, Groups):
         msg = (
             f"The survey weight {name!r} is published as the mean of a group, and this method "
-            "makes none. Choose another, as Exchange()."
+            "makes none. Choose another, for example Exchange()."
         )
         raise UsageError(msg)
     weights = weights_of(schema.read_numbers(source.select(name), "other")[name]).to_numpy()
@@ -218,20 +208,47 @@ def check_cells_of(form: str, coded: Coded) -> None:
         raise UsageError(msg)
 
 
+def _with_capped(
+    suppression: Suppression,
+    table: pl.DataFrame,
+    schema: Schema,
+    coded: Coded,
+    linked: Mapping[str, LinkedTable],
+) -> Suppression:
+    """Count rows that were never offered: with their people where these are left out."""
+    people = spelled_people(table[str(schema.person)])
+    there = people.gather(coded.rows).unique()
+
+    def parted(own: pl.Series, capped: NDArray[np.int64] | None) -> tuple[int, int]:
+        if capped is None or not len(capped):
+            return 0, 0
+        stays = int(own.gather(capped).is_in(there.implode()).sum())
+        return len(capped) - stays, stays
+
+    first = parted(people, coded.capped)
+    others = [
+        parted(
+            spelled_people(linked[one.name].table[str(linked[one.name].schema.person)]), one.capped
+        )
+        for one in coded.linked
+    ]
+    return suppression.capping(first, others)
+
+
 def recode(
-    quasi: Sequence[tuple[Column, Spans]],
+    quasi: Sequence[Cover],
     found: Found,
     form: str,
     schema: Schema,
     layout: Layout,
     suppression: Suppression,
     progress: Progress = silent,
-) -> tuple[dict[str, Kinds], dict[str, float]]:
+) -> tuple[dict[str, Cover], dict[str, float]]:
     """Return the cells of every quasi column, and what is lost by them."""
     different, ncp = {}, {}
-    for place, (column, covered) in enumerate(quasi, 1):
-        by_group = ncp_by_group(column, covered)
-        ncp[column.name] = mean_over_rows(by_group, layout.bearers, suppression.rows)
+    for place, cover in enumerate(quasi, 1):
+        column = cover.domain
+        ncp[column.name] = mean_over_rows(cover.loss(), layout.bearers, suppression.rows)
         shown = has_means(column, form, schema)
         if shown and column.step is not None and column.gap is not None:
             msg = (
@@ -241,7 +258,7 @@ def recode(
             )
             raise UsageError(msg)
         means = cell_means(column, found) if shown else None
-        different[column.name] = kinds(column, covered, means)
+        different[column.name] = replace(cover, means=means).distinct()
         progress("recode", place / (len(quasi) + 1))
     return different, ncp
 
@@ -257,9 +274,8 @@ def in_form(release: ReleaseData, form: str) -> ReleaseData:
         return replace(release, manifest=manifest, recoding=changed)
     groups = _as_found(Groups.of(layout.borne), layout)
     covered = covers(release.coded, columns, groups)
-    quasi = [column for column, _ in covered]
     different, ncp = recode(covered, groups, form, release.schema, layout, release.suppression)
-    changed = replace(recoding, quasi={one.name: one for one in quasi}, kinds=different, form=form)
+    changed = replace(recoding, covers=different, form=form)
     manifest.columns = [describe(name, changed) for name in changed.names]
     manifest.loss = loss_of(ncp)
     return replace(release, manifest=manifest, recoding=changed)

@@ -25,23 +25,25 @@ HEADER = ("name", "role", "type", "form", "done", "domain", "values", "caution",
 FEW = 30  # values that are listed
 
 DONE = {
-    "interval": "The least and the largest value in the row's group; a bare value is both.",
+    "interval": "The least and the largest value in the row's group; a single value means that "
+    "both ends are equal.",
     "set": "The labels that occur in the row's group; a bare label is the only one.",
     "node": "The lowest node of a hierarchy that covers the row's group.",
     "low": "The least value in the row's group.",
     "high": "The largest value in the row's group.",
     "mean": "The mean over the row's group, rounded.",
     "missing": "1 if values of this column are missing in the row's group, otherwise 0.",
-    "exact": "Nothing: these are everybody's values as they were.",
+    "exact": "Nothing: these are everyone's values, unchanged.",
 }
 REGION = {  # where cells are regions
     "interval": "The region that the row's group lies in, from its first to its last point; a bare "
-    "value is both. Nobody in the group needs to have these values.",
+    "value is both. No person in the group needs to have these values.",
     "set": "The labels of the region that the row's group lies in; a bare label is the only one.",
     "node": "The node of a hierarchy that is the region of the row's group.",
     "low": "The first point of the region that the row's group lies in.",
     "high": "The last point of the region that the row's group lies in.",
-    "missing": "1 if missing values are part of the region that the row's group lies in, else 0.",
+    "missing": "1 if missing values are part of the region that the row's group lies in, "
+    "otherwise 0.",
 }
 EMPTY = "Empty if all values in the group are missing."
 MISSED = {

@@ -18,16 +18,15 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import UsageError, option
-from shoal.release.carried import typed_kind
 from shoal.release.cells import (
-    Kinds,
-    Spans,
     cells,
     spelled_interval,
     type_of_ends,
     typed_cells,
+    typed_kind,
     typed_values,
 )
+from shoal.release.cover import Cover
 from shoal.table.column import INTEGER
 from shoal.table.dates import MICROSECONDS, units_as_dates
 from shoal.table.forms import (
@@ -53,13 +52,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.requirement import Requirement
-    from shoal.release.cells import Covering
+    from shoal.release.cover import Covering
     from shoal.release.recoding import Recoding
     from shoal.table.coded import Coded
     from shoal.table.column import Column
     from shoal.table.schema import Schema
 
-    Spell = Callable[[Column, Kinds, str], list[pl.Series]]
+    Spell = Callable[[Cover, str], list[pl.Series]]
 
 
 MORE = 2  # decimals that a mean has beyond those of its column
@@ -218,14 +217,14 @@ def check_form(
         return
     if not schema.rows_known:
         msg = (
-            "Two tables show in one of them how many rows a person has, and in the other everybody "
+            "Two tables show in one of them how many rows a person has, and in the other everyone "
             f"as they are. Choose another {option('form')}, or leave out {option('rows')}."
         )
         raise UsageError(msg)
     for one in requirements:
         if one.principle.columns == 0:
             msg = (
-                f"{one!r} is about quasi cells, and two tables publish everybody's as they are. "
+                f"{one!r} is about quasi cells, and two tables publish everyone's unchanged. "
                 f"Choose another {option('form')}, or require something about sensitive values."
             )
             raise UsageError(msg)
@@ -241,8 +240,8 @@ def check_form(
     others = [*schema.other, *schema.pseudonymize]
     if others and not keep_other:
         msg = (
-            f"Two tables would publish {', '.join(map(repr, others))} beside everybody's quasi "
-            "values as they are, so whoever knows these learns the rest. Leave them out, or say "
+            f"Two tables would publish {', '.join(map(repr, others))} beside everyone's quasi "
+            "values, so a reader who knows these learns the rest. Leave them out, or say "
             f"{option('keep_other', 'True')}."
         )
         raise UsageError(msg)
@@ -252,8 +251,8 @@ def _refuse_means(requirements: Sequence[Requirement], *, grouped: bool) -> None
     for one in requirements:
         if one.principle.population:
             msg = (
-                f"{one!r} is about who is in the table, and means tell more of that than their "
-                f"cells cover. Choose another {option('form')}."
+                f"{one!r} is about who is in the table, and means reveal more about that than "
+                f"their cells cover. Choose another {option('form')}."
             )
             raise UsageError(msg)
     if not grouped:
@@ -278,7 +277,7 @@ def check_one_line(form: str, schema: Schema, coded: Coded) -> None:
             raise UsageError(msg)
     if others := [*schema.other, *schema.pseudonymize]:
         msg = (
-            "Two tables have one line a person beside everybody's quasi values, and "
+            "Two tables have one line per person beside everyone's quasi values, and "
             f"{', '.join(map(repr, others))} may differ between the rows of one. Leave them out."
         )
         raise UsageError(msg)
@@ -328,11 +327,12 @@ def as_it_was(column: Column) -> Column:
 # Cells
 
 
-def text_columns(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
+def text_columns(cover: Cover, form: str) -> list[pl.Series]:
     """Return the different cells of a column as text, in the columns of a form.
 
     A missing number is no text.
     """
+    column = cover.domain
     if column.gap is None or not is_interval(column):
         values = column.spellings
     else:
@@ -340,99 +340,90 @@ def text_columns(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
     if form == TWO_TABLES:
         return [values.alias(column.name)]
     if form == INTERVALS or not is_interval(column):
-        found = cells(column, kinds.spans)
+        found = cells(cover)
         return [found if values is column.spellings else found.replace(MISSING_LABEL, None)]
-    return _apart(column, kinds, form, values, typed=False)
+    return _apart(cover, form, values, typed=False)
 
 
-def typed_columns(
-    column: Column, kinds: Kinds, form: str, exact: Collection[str] = ()
-) -> list[pl.Series]:
+def typed_columns(cover: Cover, form: str, exact: Collection[str] = ()) -> list[pl.Series]:
     """Return the different cells of a column with types, in the columns of a form.
 
     Columns named `exact` have one value a cell, which is published bare: a number, a date, a label.
     """
+    column = cover.domain
     if form == TWO_TABLES:
-        return [_typed_values(column, kinds)]
+        return [_typed_values(cover)]
     if form == INTERVALS or not is_interval(column):
         if column.name not in exact:
-            return [typed_cells(column, kinds)]
+            return [typed_cells(cover)]
         if is_interval(column):
-            return [typed_values(column, kinds).gather(kinds.spans.low).alias(column.name)]
-        return text_columns(column, kinds, form)
-    return _apart(column, kinds, form, typed_values(column, kinds), typed=True)
+            return [typed_values(cover).gather(cover.low).alias(column.name)]
+        return text_columns(cover, form)
+    return _apart(cover, form, typed_values(cover), typed=True)
 
 
-def _apart(
-    column: Column, kinds: Kinds, form: str, values: pl.Series, *, typed: bool
-) -> list[pl.Series]:
+def _apart(cover: Cover, form: str, values: pl.Series, *, typed: bool) -> list[pl.Series]:
     """Return the ends of cells in columns of their own, by the value of each rank.
 
     The mean stands before them where it is published; behind them 1 where the group has missing
     cells and 0 where it has none, if any group has some.
     """
-    low, high = ends_of(column.name)
-    found = [
-        values.gather(kinds.spans.low).alias(low),
-        values.gather(kinds.spans.top).alias(high),
-    ]
+    name = cover.domain.name
+    low, high = ends_of(name)
+    found = [values.gather(cover.low).alias(low), values.gather(cover.top).alias(high)]
     if form == MEANS:
-        found.insert(0, _means(column, kinds, typed=typed))
-    if column.gap is not None:
-        covered = (kinds.spans.high == column.gap).astype(np.int64)
-        found.append(pl.Series(gaps_of(column.name), covered))
+        found.insert(0, _means(cover, typed=typed))
+    if cover.domain.gap is not None:
+        found.append(pl.Series(gaps_of(name), cover.gaps.astype(np.int64)))
     return found
 
 
-def flat_columns(
-    column: Column, kinds: Kinds, form: str, exact: Collection[str] = ()
-) -> list[pl.Series]:
+def flat_columns(cover: Cover, form: str, exact: Collection[str] = ()) -> list[pl.Series]:
     """Return the different cells of a column without nested types: numbers, dates, else text."""
-    plain = form == INTERVALS and column.name not in exact
-    if plain or (form != TWO_TABLES and not is_interval(column)):
-        return text_columns(column, kinds, form)
-    return typed_columns(column, kinds, form, exact)
+    plain = form == INTERVALS and cover.domain.name not in exact
+    if plain or (form != TWO_TABLES and not is_interval(cover.domain)):
+        return text_columns(cover, form)
+    return typed_columns(cover, form, exact)
 
 
-def whole_cells(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
+def whole_cells(cover: Cover, form: str) -> list[pl.Series]:
     """Return everything that a form tells of a group's values as one cell, for the audit.
 
     That is the interval, with the mean between its ends where there is one.
     """
-    if form != MEANS or not is_interval(column):
-        return [cells(column, kinds.spans)]
-    low, high = (column.spellings.gather(end) for end in (kinds.spans.low, kinds.spans.top))
-    ends = [low, _means(column, kinds, typed=False), high]
-    return [spelled_interval(ends, kinds.spans, dates=column.dates).alias(column.name)]
+    if form != MEANS or not is_interval(cover.domain):
+        return [cells(cover)]
+    low, high = (cover.domain.spellings.gather(end) for end in (cover.low, cover.top))
+    return [spelled_interval([low, _means(cover, typed=False), high], cover)]
 
 
-def _means(column: Column, kinds: Kinds, *, typed: bool) -> pl.Series:
+def _means(cover: Cover, *, typed: bool) -> pl.Series:
     """Return means, and nothing where all cells of a group are missing."""
-    assert kinds.means is not None
-    if typed:
-        found = mean_values(column, kinds.means, type_of_ends(column, kinds))
-    else:
-        found = mean_texts(column, kinds.means)
+    column, means = cover.domain, cover.means
+    assert means is not None
+    found = mean_values(column, means, type_of_ends(cover)) if typed else mean_texts(column, means)
     if column.gap is not None:
-        there = pl.Series(kinds.spans.low < column.gap)
+        there = pl.Series(cover.low < column.gap)
         found = found.zip_with(there, pl.Series([None], dtype=found.dtype))
     return found.alias(column.name)
 
 
-def _typed_values(column: Column, kinds: Kinds) -> pl.Series:
+def _typed_values(cover: Cover) -> pl.Series:
+    column = cover.domain
     if column.numeric:
-        return typed_values(column, kinds).alias(column.name)
+        return typed_values(cover).alias(column.name)
     kind = None if column.grown is None else typed_kind(column.spellings, spelled=True)
     return column.spellings.cast(kind or pl.String).alias(column.name)
 
 
-def escaped(column: Column, kinds: Kinds, form: str, spell: Spell) -> list[pl.Series]:
+def escaped(cover: Cover, form: str, spell: Spell) -> list[pl.Series]:
     """Return cells with every label escaped; numbers need nothing."""
-    if column.tree is not None:
-        return [escape(part) for part in spell(column, kinds, form)]
-    if not column.numeric:
-        column = replace(column, spellings=escape(column.spellings))
-    return spell(column, kinds, form)
+    domain = cover.domain
+    if domain.tree is not None:
+        return [escape(part) for part in spell(cover, form)]
+    if not domain.numeric:
+        cover = replace(cover, domain=replace(domain, spellings=escape(domain.spellings)))
+    return spell(cover, form)
 
 
 # Two tables
@@ -445,14 +436,8 @@ def take_apart(recoding: Recoding) -> dict[str, Recoding]:
     schema = recoding.schema
     secret = [name for name in recoding.names if name in schema.sensitive]
     shown = [name for name in recoding.names if name not in schema.sensitive]
-    exact = {name: every_value(column) for name, column in recoding.quasi.items()}
+    exact = {name: Cover.of_values(column) for name, column in recoding.quasi.items()}
     return {
-        PEOPLE: replace(recoding, names=shown, kinds=exact, layout=recoding.layout.of_people()),
+        PEOPLE: replace(recoding, names=shown, covers=exact, layout=recoding.layout.of_people()),
         VALUES: replace(recoding, names=secret),
     }
-
-
-def every_value(column: Column) -> Kinds:
-    """Return the values of a column as cells, of which every row bears its own."""
-    ranks = np.arange(column.distinct, dtype=np.int32)
-    return Kinds(Spans(ranks, ranks, ranks, np.ones(len(ranks), np.int64)), column.codes)

@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 Found = Groups | GeneralizationGraph
 
 ADVERSARY = (
-    "The 1/k is about a reader who knows the quasi-identifiers of everybody in the table, the "
+    "The limit of 1/k is for a reader who knows the quasi-identifiers of everyone in the table, "
+    "the "
     "published file and the method, even which k published rows each person was matched to, but "
     "not the random choice among them: each of the k is a person's own with probability 1/k.",
     "It is about one person at a time, before any true link is known: a reader who learns some "
     "people's rows can rule these out for others.",
     "Published cells can cover people whom a row was not made for. A reader who does not know the "
-    "matches sees at least k rows for everybody, not all of them equally likely.",
+    "matches sees at least k rows for everyone, not all of them equally likely.",
     "k-anonymity hides which row is a person's, not the sensitive value: the k rows can carry "
     "equal or close values. An audit against the original shows its owner how close.",
 )
@@ -265,6 +266,16 @@ class Suppression:
             linked=tuple((gone + more, capped) for (gone, capped), more in linked),
         )
 
+    def capping(self, rows: tuple[int, int], linked: Sequence[tuple[int, int]] = ()) -> Suppression:
+        """Return it with rows that were never offered, of people who are left out and of others."""
+        both = zip(self.linked, linked, strict=True)
+        return replace(
+            self,
+            of_people=rows[0] + (self.of_people or 0),
+            capped=self.capped + rows[1],
+            linked=tuple((one[0] + more[0], one[1] + more[1]) for one, more in both),
+        )
+
     def again(self, more: Suppression) -> Suppression:
         """Return it with rows of people that another search of what was left leaves out too."""
         linked = zip(self.linked, more.linked, strict=True)
@@ -318,7 +329,7 @@ class Suppression:
             return ""
         return (
             f"{percent(of_people, 2)} of people were left out, and with them {percent(of_rows, 2)} "
-            "of rows: whoever has many rows is missing more often."
+            "of rows: people with many rows are missing more often."
         )
 
 

@@ -33,7 +33,7 @@ from shoal.release.stated import (
     loss_of,
     one_of,
 )
-from shoal.table.forms import FORMS, PEOPLE, stems
+from shoal.table.forms import FORMS, PEOPLE, TWO_TABLES, stems
 from shoal.table.schema import KNOWN, NODE, PERSON, REAL, RESERVED, UNKNOWN
 
 if TYPE_CHECKING:
@@ -205,3 +205,91 @@ class Manifest(Record, kw_only=True):
             }
         )
         return gone
+
+
+# What an analyst may conclude, by what the manifest says: no draw is needed.
+
+VALID, APPROXIMATE, REFUSED = STATUSES = ("valid", "approximate", "refused")  # from good to bad
+WORDS = {VALID: "valid", APPROXIMATE: "approximate", REFUSED: "not from this release"}
+SIZES_ALONE = (
+    "Only group sizes are required, so values were not separated on purpose. An ordinary "
+    "regression on the published table is nearly right."
+)
+EXACT = (
+    "Oblivious() forms groups without regard to who has which value, so the likelihood is exact."
+)
+PRICE = (
+    "Readers can tell who is in the table, because quasi-identifiers are published exactly: this "
+    "suits research under an agreement."
+)
+
+
+class NoConclusion(Exception):
+    """What cannot be concluded from a release, whatever is asked."""
+
+
+def conclusion_of(manifest: Manifest) -> tuple[str, str]:
+    """Return what a regression on a release is: valid, approximate or refused, and why.
+
+    `shoal estimate` looks at the values too, and may still refuse.
+    """
+    if all(one.startswith("KAnonymity(") for one in manifest.require) and manifest.require:
+        return APPROXIMATE, SIZES_ALONE
+    try:
+        check_analysable(manifest)
+    except NoConclusion as refusal:
+        return REFUSED, str(refusal)
+    found = caveats(manifest)
+    if found:
+        return APPROXIMATE, f"{' '.join(found)} Use shoal estimate. {PRICE}"
+    return VALID, f"{EXACT} Use shoal estimate, which refuses what it cannot tell. {PRICE}"
+
+
+def check_analysable(manifest: Manifest) -> None:
+    """Raise where nothing can be concluded from a release of this kind."""
+    if manifest.heterogeneous:
+        msg = (
+            "This release has no groups, so no one can compute how likely each pairing of people "
+            "and values is. A release by Oblivious() in the form two-tables allows estimates."
+        )
+        raise NoConclusion(msg)
+    if manifest.people not in {None, manifest.rows}:
+        msg = (
+            "Some people have several rows in this release, and the model treats rows as "
+            "independent. A release with one row per person allows estimates."
+        )
+        raise NoConclusion(msg)
+    if manifest.form != TWO_TABLES:
+        msg = (
+            f"The form {manifest.form} publishes quasi-identifiers as ranges or sets, and this "
+            "analysis needs their exact values. Ask the owner for the form two-tables."
+        )
+        raise NoConclusion(msg)
+
+
+def caveats(manifest: Manifest, *, exact: bool = False) -> list[str]:
+    """Return why answers from a release are approximate, whatever is asked.
+
+    `exact` are those that do not depend on who has which value: however groups were formed.
+    """
+    found = []
+    if not exact and manifest.method != "Oblivious()":
+        found.append(
+            f"{manifest.method} formed the groups, and the likelihood is exact for plain "
+            "Oblivious() only."
+        )
+    if manifest.form != TWO_TABLES:
+        found.append(f"The form {manifest.form} does not publish exact quasi-identifiers.")
+    left_out = sum(filter(None, (manifest.suppressed, manifest.dropped, manifest.capped)))
+    if left_out:
+        found.append(f"{left_out:,} rows were left out, and they may differ from the others.")
+    if manifest.survey_weight is not None:
+        found.append(
+            f"The survey weight {manifest.survey_weight} is published as the mean of each group."
+        )
+    changed = [c.name for c in manifest.columns if c.top is not None or c.bottom is not None]
+    if changed:
+        found.append(f"Extreme values of {', '.join(changed)} were replaced.")
+    if not exact and any(c.never_mix for c in manifest.columns):
+        found.append("Groups were formed within classes of people who are never mixed.")
+    return found

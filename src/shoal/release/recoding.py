@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.release.carried import defuse, typed_kind
+from shoal.release.cells import defuse, typed_kind
 from shoal.release.forms import (
     escaped,
     flat_columns,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.release.cells import Kinds
+    from shoal.release.cover import Cover
     from shoal.release.forms import Spell
     from shoal.release.layout import Layout
     from shoal.table.column import Column
@@ -50,13 +50,17 @@ class Recoding:
     source: pl.DataFrame
     names: list[str]  # the published columns, in the order of the input
     schema: Schema
-    quasi: dict[str, Column]
-    kinds: dict[str, Kinds]
+    covers: dict[str, Cover]  # of the quasi columns
     layout: Layout
     escape: bool
 
     form: str = INTERVALS
     carried: dict[str, pl.DataType | None] | None = None  # types, where other rows decide too
+
+    @property
+    def quasi(self) -> dict[str, Column]:
+        """The quasi columns, over the values that cells are drawn between."""
+        return {name: cover.domain for name, cover in self.covers.items()}
 
     @property
     def counted(self) -> list[str]:
@@ -113,9 +117,9 @@ class Recoding:
         layout = self.layout
         spell = partial(escaped, spell=quasi_cells) if self.escape else quasi_cells
         spelled = {
-            name: spell(self.quasi[name], self.kinds[name], own_form(name, self.form, self.schema))
+            name: spell(self.covers[name], own_form(name, self.form, self.schema))
             for name in self.names
-            if name in self.quasi
+            if name in self.covers
         }
         for begin in range(0, len(layout.bears), size):
             part = slice(begin, begin + size)
@@ -130,8 +134,8 @@ class Recoding:
             if layout.persons is not None:
                 columns[PERSON] = pl.Series(layout.persons[part].astype(np.int64))
             for name in self.names:
-                if name in self.quasi:
-                    borne = self.kinds[name].which[layout.bears[part]]
+                if name in self.covers:
+                    borne = self.covers[name].borne[layout.bears[part]]
                     columns |= {one.name: one.gather(borne) for one in spelled[name]}
                 else:
                     columns[name] = values(without_categories(carried[name]))

@@ -13,12 +13,12 @@ People with different numbers of rows, and values that are never mixed, are part
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.release.cells import Spans, spans
+from shoal.release.cover import Cover
 from shoal.release.layout import row_counts
 from shoal.table.grid import CutGrid, grid_of, on_grid
 
@@ -146,7 +146,7 @@ def children(column: Column, part: Ints, low: Ints, high: Ints, node: Ints) -> I
         found = np.where(climbing, parents[found], found)
 
 
-def regions(coded: Coded, groups: Groups) -> list[tuple[Column, Spans]]:
+def regions(coded: Coded, groups: Groups) -> list[Cover]:
     """Return the regions of all groups, column by column; what is never mixed is one value."""
     exact = coded.never_mix
     units = np.arange(len(groups)) if groups.nodes is None else groups.nodes
@@ -159,12 +159,12 @@ def regions(coded: Coded, groups: Groups) -> list[tuple[Column, Spans]]:
         parts = int(part.max()) + 1
         for axis in moving:
             part = axis.divided(part)
-    found: list[tuple[Column, Spans]] = []
+    found: list[Cover] = []
     for column, (axis, grid) in zip(coded.quasi, cut, strict=True):
         if column.name in exact:
-            found.append((column, spans(column, groups)))
+            found.append(Cover.of(column, groups))
         elif isinstance(axis, Branches):
-            found.append((column, _under(column, axis.box[units])))
+            found.append(_under(column, axis.box[units]))
         else:
             ends = axis.box_low[units], axis.box_high[units]
             found.append(_listed(column, *ends) if grid is None else _between(column, *grid, *ends))
@@ -212,31 +212,30 @@ def _axis(
     return Stretch.of(known[low], known[high], last, origin), (grid, places)
 
 
-def _between(
-    column: Column, grid: CutGrid, held: Ints, low: Ints, high: Ints
-) -> tuple[Column, Spans]:
+def _between(column: Column, grid: CutGrid, held: Ints, low: Ints, high: Ints) -> Cover:
     """Return intervals between points of a grid; the place after all is that of missing numbers."""
     top = np.where((high == grid.count) & (low < grid.count), grid.count - 1, high)
     made, places = on_grid(column, grid, held, np.concatenate([low, top]))
+    if column.step is None and not low.any() and (high >= grid.count - 1).all():
+        made = replace(made, step=replace(grid, step=grid.shown_step()).settled()["step"])
     places = np.append(places, grid.count)
     ranks = [np.searchsorted(places, end).astype(np.int32) for end in (low, high, top)]
     most = None if column.gap is None else ranks[2]
-    return made, Spans(ranks[0], ranks[1], most=most)
+    return Cover(made, ranks[0], ranks[1], most=most)
 
 
-def _listed(column: Column, low: Ints, high: Ints) -> tuple[Column, Spans]:
+def _listed(column: Column, low: Ints, high: Ints) -> Cover:
     """Return sets of all labels between two, in the order of the labels."""
     counts = high - low + 1
     ends = np.cumsum(counts)
     ranks = np.arange(ends[-1]) + np.repeat(low - (ends - counts), counts)
-    ends_ = low.astype(np.int32), high.astype(np.int32)
-    return column, Spans(*ends_, ranks.astype(np.int32), counts)
+    return Cover.of_lists(column, ranks, counts)
 
 
-def _under(column: Column, node: Ints) -> Spans:
+def _under(column: Column, node: Ints) -> Cover:
     """Return the ranks under nodes."""
     assert column.tree is not None
     assert column.places is not None
     low = np.searchsorted(column.places, column.tree.first[node])
     high = np.searchsorted(column.places, column.tree.last[node], "right") - 1
-    return Spans(low.astype(np.int32), high.astype(np.int32))
+    return Cover(column, low.astype(np.int32), high.astype(np.int32))

@@ -95,12 +95,23 @@ def squared_error(coded: Coded, groups: Groups) -> float:
     return float(lost / values.size)
 
 
+def only_numbers(coded: Coded) -> NDArray[np.float64] | None:
+    """Return the numbers of all rows where they are the one quasi column, None elsewhere.
+
+    Not rounded as those that moves add and subtract: runs of small ones beside a huge one count.
+    """
+    if len(coded.quasi) > 1 or not coded.quasi[0].numeric or coded.quasi[0].tree is not None:
+        return None
+    return coded.space.coords[coded.space.codes[0]]
+
+
 def best_runs(numbers: NDArray[np.float64], least: int) -> NDArray[np.int64]:
     """Return the groups of at least so many numbers that lose least by squares, exactly."""
     from shoal.kernels.windows import cheapest_runs
 
     order = np.argsort(numbers, kind="stable")
     ranked = numbers[order] - numbers.mean()
-    labels = np.empty(len(numbers), np.int64)
-    labels[order] = cheapest_runs(ranked, least)
+    runs, labels = np.empty((2, len(numbers)), np.int64)
+    cheapest_runs(ranked, least, runs)
+    labels[order] = runs
     return labels

@@ -7,21 +7,28 @@ against the types; whether parts agree with each other, and with the files, the 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional, Self, get_args
 
 import msgspec
 from msgspec import Meta
 
+from shoal.ask import options
+from shoal.ask.ask import Ask
+from shoal.ask.options import BY_NAME, NAMES, NUMBER, NUMBERS, SHARE, options_of
 from shoal.table.files import FORMATS
 from shoal.table.forms import PEOPLE, RELEASE, column_form, spelled_as
 from shoal.table.grid import REGIONS
 from shoal.table.missing import Missing
-from shoal.table.schema import KINDS, NOBODY, PSEUDONYM, UNKNOWN
+from shoal.table.schema import KINDS, NOBODY, PSEUDONYM
 from shoal.table.trimming import Trim, read_trim
 
 LINE = 200  # characters of a title, or of what is said of who publishes it
 LONGEST = 10**7  # characters of any text
 WHOLE = 2**53  # counts above it are not those of a table
+
+
+if TYPE_CHECKING:
+    from shoal.ask.options import Option
 
 
 def one_of(*words: str) -> Meta:
@@ -43,8 +50,8 @@ Share = Annotated[int, Meta(ge=0, le=1)] | Annotated[float, Meta(ge=0, le=1)]
 Chance = Annotated[int, Meta(gt=0, le=1)] | Annotated[float, Meta(gt=0, le=1)]
 Yes = Literal[True] | None  # what is false is not said
 Type = Annotated[str, one_of(*KINDS)]
-Policy = Annotated[str, one_of(*get_args(Missing))]
 DecimalSign = Annotated[str, one_of(".", ",")]
+Policy = Annotated[str, one_of(*get_args(Missing))]
 Regions = Annotated[str, one_of(REGIONS)]
 Nobody = Annotated[str, one_of(NOBODY)]
 
@@ -225,48 +232,48 @@ class StatedLearning(Record):
     share: Share
 
 
-class StatedAsk(Record):
-    """The public part of what was asked, by the names of options."""
+def _stated(option: Option) -> object:
+    """Return the type of what a manifest says of an option; at what is usual it says nothing."""
+    if option.name in OWN_TYPES:
+        return OWN_TYPES[option.name]
+    if option.flag or option.secret:
+        return Literal[True]
+    if option.kind == BY_NAME and not option.within:
+        return Names
+    words = [word for word in option.words if word != option.usual]
+    text: object = Annotated[str, one_of(*words)] if words else Text
+    if option.kind == BY_NAME:
+        entry: object = Text | Number if float in option.takes else text
+        return dict[str, Text | Literal[True] if option.place else entry]  # type: ignore[misc]
+    whole = Several if option.usual == 1 else Some
+    kinds: dict[str, object] = {NAMES: Names, NUMBERS: dict[str, Positive], SHARE: Text | Number}
+    return (kinds | {options.WHOLE: whole, NUMBER: Positive}).get(option.kind, text)
 
-    schema: Names | None = None
-    quasi: Names | None = None
-    sensitive: Names | None = None
-    other: Names | None = None
-    nobody_knows: Names | None = None
-    pseudonymize: Names | None = None
-    key_file: Yes = None
-    person: Yes = None
-    most_rows: Some | None = None
-    rows: Annotated[str, one_of(UNKNOWN)] | None = None
-    linked: Names | None = None
-    never_mix: Names | None = None
-    survey_weight: Text | None = None
-    type: dict[str, Type] | None = None
-    hierarchy: dict[str, Text | Literal[True]] | None = None
-    weight: dict[str, Positive] | None = None
-    date_format: dict[str, Text] | None = None
-    round: dict[str, Text | Number] | None = None
-    bottom: dict[str, Text | Number] | None = None
-    top: dict[str, Text | Number] | None = None
-    missing_cells: dict[str, Policy] | None = None
-    decimal: DecimalSign | None = None
-    missing: Annotated[str, one_of("drop", "value")] | None = None
-    population: Yes = None
-    method: Text | None = None
-    suppress: Text | Number | None = None
-    seconds: Positive | None = None
-    engine: Text | None = None
-    ledger: Yes = None
-    batch: Several | None = None
-    least_real: Several | None = None
-    keep_other: Yes = None
-    cells: Regions | None = None
-    withhold_counts: Yes = None
-    hold_out: Text | Number | None = None
-    escape_formulas: Yes = None
-    delimiter: Text | None = None
-    encoding: Text | None = None
-    format: Annotated[str, one_of(*FORMATS)] | None = None
+
+# What is said otherwise than it is asked: in which columns something stands in a schema file.
+OWN_TYPES = {"schema": Names, "format": Annotated[str, one_of(*FORMATS)]}
+
+if TYPE_CHECKING:
+
+    class StatedAsk(Record):
+        """The public part of what was asked, by the names of options."""
+
+        def __init__(self, **said: object) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+    StatedAsk = msgspec.defstruct(
+        "StatedAsk",
+        [
+            (one.name, Optional[_stated(one)], None)  # noqa: UP045 - a type that is made
+            for one in options_of(Ask).values()
+            if one.in_asked
+        ],
+        bases=(Record,),
+        module=__name__,
+        omit_defaults=True,
+        forbid_unknown_fields=True,
+    )
 
 
 def loss_of(ncp: dict[str, float]) -> StatedLoss:

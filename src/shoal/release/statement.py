@@ -169,7 +169,7 @@ def describe(name: str, recoding: Recoding) -> StatedColumn:
     if column is None:
         return entry
     entry.kind = kind_of(column)
-    entry.domain = domain(column, recoding.kinds[name].spans)
+    entry.domain = domain(recoding.covers[name])
     if column.grown is not None:
         _describe_tree(entry, column.grown)
     elif column.dates:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.ask.fields import CONTEXT
 from shoal.ask.options import NAMES, OF_COLUMNS, is_said, listable, options_of
-from shoal.engines.base import is_spark
-from shoal.engines.local import engine_of
+from shoal.engines.base import engine_of, is_spark
 from shoal.methods.choice import choose_method
 from shoal.release.stated import StatedAsk
 from shoal.table.grid import REGIONS
@@ -37,6 +36,7 @@ def asked(run: Run) -> dict[str, Any]:
     method = None if run.method is None else repr(choose_method(run.method, run.asked))
     settled: dict[str, Any] = {
         "schema": in_a_file(schema),
+        "other": [n for one in tables for n in one.other if n != schema.survey_weight],
         "key_file": bool(schema.pseudonymize),
         "linked": list(schema.linked),
         "method": method,

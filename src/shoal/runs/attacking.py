@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.attack import Attack, attack_releases
 from shoal.estimation.attacking import guess_by_model
+from shoal.estimation.recovering import recovered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +23,7 @@ def attack(
     *,
     original: Any = None,
     control: Any = None,
+    population: Any = None,
     group: str | None = None,
     epsilons: Sequence[float] | None = None,
     deltas: Sequence[float] | None = None,
@@ -42,20 +46,22 @@ def attack(
         Singling out, linking and inference are tried on both sides, and only the difference comes
         from being in a release. Controls who are in the original, by their person or row by row,
         are taken out of it. Of a release in two tables, the model of `estimate` guesses too.
+    population : the path or frame of everybody who could be in the table, by their quasi values.
+        Singling out then takes from them how rare a description is, and needs no control group.
     group : the column that names the groups of plain tables.
     epsilons, deltas : how near guesses are, and the grid of the vulnerability. By default guesses
         are as near as the releases' own requirements say, or shares of the spread of a column.
     distance : how far apart sensitive values are, all columns together, also in the notation.
-    seed : of the sample of people who are linked and intersected where they are more than 2,000;
-        by default nobody can tell which they are.
+    seed : of the sample of people who are attacked where they are many; by default by chance.
     hierarchies : those that the owner listed, for releases whose manifests cannot say what a node
         covers.
     """
-    return attack_releases(
+    found = attack_releases(
         releases,
         schema,
         original=original,
         control=control,
+        population=population,
         group=group,
         epsilons=epsilons,
         deltas=deltas,
@@ -64,3 +70,10 @@ def attack(
         hierarchies=hierarchies,
         model=guess_by_model,
     )
+    said = [
+        f"{Path(one).name}: {sentence}"
+        for one in releases
+        if isinstance(one, str | Path) and Path(one).is_dir()
+        for sentence in recovered(one, seed)
+    ]
+    return replace(found, remarks=(*found.remarks, *said))

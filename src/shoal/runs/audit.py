@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from shoal.audit.files import audit_files
 from shoal.audit.series import audit_several
-from shoal.audit.survey import survey
-from shoal.engines.base import is_spark
-from shoal.engines.local import engine_of
+from shoal.audit.survey import levels
+from shoal.engines.base import engine_of, is_spark
 from shoal.errors import UsageError, option
 from shoal.runs.report import Looking
 from shoal.showing import Shown
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from shoal.audit.series import SeriesAudit
-    from shoal.audit.survey import Survey
+    from shoal.audit.survey import Levels
     from shoal.audit.verify import Audit
     from shoal.engines.base import Engine
     from shoal.principles.requirement import Require
@@ -86,12 +85,12 @@ def audit(
     hierarchies: Mapping[str, Any] | None = None,
     group: str | None = None,
     engine: Engine | str | None = None,
-) -> Audit | Survey:
+) -> Audit | Levels:
     """Measure what is published: a release, its directory, or any table.
 
     A release and its directory are measured against what they promise, or against `require`. A
     table is measured against `require`; where nothing is required, the level of every principle is
-    returned instead (a `Survey`).
+    returned instead (a `Levels`).
 
     Parameters
     ----------
@@ -128,8 +127,7 @@ def audit(
             msg = f"A release is audited by what it promises: leave out {option(named[0])}."
             raise UsageError(msg)
         return what.audit()
-    where = engine_of(engine)
-    if is_spark(where):
+    if engine is not None and is_spark(where := engine_of(engine)):
         given = {"schema": schema, "original": original, "population": population}
         given |= {"hierarchies": hierarchies or None}
         if not released or any(value is not None for value in given.values()):
@@ -154,4 +152,4 @@ def audit(
     if original is not None or hierarchies:
         msg = "Only a release directory is audited against its original table and hierarchies."
         raise UsageError(msg)
-    return survey(what, schema, group=group, population=population)
+    return levels(what, schema, group=group, population=population)

@@ -104,7 +104,9 @@ def _check_place(directory: Path, path: Path) -> None:
         msg = "A certificate lies outside the release, whose files are complete. Choose another."
         raise UsageError(msg)
     if place.suffix == ".pdf":
-        msg = f"A certificate is a page to print, as 'certificate.html'. Got {path.name!r}."
+        msg = (
+            f"A certificate is a page to print, for example 'certificate.html'. Got {path.name!r}."
+        )
         raise UsageError(msg)
     if os.path.lexists(path):
         msg = f"{path.name!r} exists. Choose another name for the certificate."

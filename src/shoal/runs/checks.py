@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from shoal.ask.ask import Ask
 from shoal.ask.options import options_of
 from shoal.errors import UsageError, option
 from shoal.exact import read_share
-from shoal.methods.base import Method, Task
 from shoal.principles.base import check_odds
 from shoal.principles.requirement import asked_of, check_population, read_requirement
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness
 from shoal.release.places import check_format, check_output, check_private
 from shoal.runs.outlets import check_outlet, is_outlet
-from shoal.runs.percentiles import offered_linked
+from shoal.runs.percentiles import offered_linked, offered_of
 from shoal.table.columns import Handed
 from shoal.table.files import FORMATS
 from shoal.table.forms import TWO_TABLES
@@ -28,7 +27,7 @@ from shoal.table.linked import LinkedTable, check_columns, code_linked, under_bo
 from shoal.table.people import code_both, whose_rows
 from shoal.table.reading import find_files, read_lean, read_table, take_frame
 from shoal.table.schema import Schema
-from shoal.table.settings import Settings, read_settings
+from shoal.table.settings import Settings, faults_of
 from shoal.table.settling import as_settled, settle
 from shoal.table.streams import Streamed, is_stream
 
@@ -37,19 +36,23 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from shoal.methods.base import Task
     from shoal.runs.run import Run
     from shoal.table.coded import Coded
 
 
-def checked_settings(path: str | Path, asks: type[Ask] = Ask) -> Settings:
-    """Read a schema file, and check what it says in the notation, naming line and key."""
-    said = read_settings(path, asks)
+def checked(said: Settings) -> Settings:
+    """Check what is asked in the notation, naming the line and key of a schema file."""
     ask = said.ask
+    for problem in () if said.file else (*ask.check(), *faults_of(ask)):
+        raise problem.error(options_of(type(ask))[problem.field])
     for place, text in enumerate(cast("Sequence[str]", ask.require)):
         with said.blame("require"), said.blame("require", place):
             read_requirement(text, ask.sensitive)
     with said.blame("method"):
         if ask.method is not None:
+            from shoal.methods.base import Method
+
             Method.read(str(ask.method))
     with said.blame("suppress"):
         read_share(ask.suppress)
@@ -58,10 +61,10 @@ def checked_settings(path: str | Path, asks: type[Ask] = Ask) -> Settings:
     with said.blame("format"):
         check_format(ask.format or FORMATS[0])
     trees = {}
+    for name, tree in ask.hierarchies.items():
+        with said.blame("columns", name, "hierarchy"):
+            trees[name] = Hierarchy.of(tree)
     for name in said.columns:
-        if name in ask.hierarchies:
-            with said.blame("columns", name, "hierarchy"):
-                trees[name] = Hierarchy.of(ask.hierarchies[name])
         _check_column(said, name)
     return replace(said, ask=replace(ask, hierarchies=trees))
 
@@ -120,15 +123,15 @@ def check_cells(run: Run) -> None:
         raise UsageError(msg)
     if run.cells != REGIONS:
         return
-    from shoal.engines.local import Local, engine_of
+    from shoal.engines.base import engine_of
     from shoal.methods.choice import choose_method
 
     choose_method(run.method, run.asked, cells=REGIONS).check_cells(REGIONS)
     refused = {
         f"{option('form', TWO_TABLES)}, which publishes no cells": run.form == TWO_TABLES,
-        f"{option('ledger')}, whose groups keep their cells for good": run.ledger is not None,
+        f"{option('ledger')}, whose groups never change their cells": run.ledger is not None,
         f"{option('population')}, which is compared with tight cells": run.population is not None,
-        f"this {option('engine')}": not isinstance(engine_of(run.engine), Local),
+        f"this {option('engine')}": engine_of(run.engine).spreads,
     }
     for said, asked in refused.items():
         if asked:
@@ -142,7 +145,7 @@ def check_trials(run: Run) -> None:
     """Raise where trials are asked for that nobody would see: they are the owner's alone."""
     if run.trials and run.owner_report is None:
         msg = (
-            "Trials of other methods and parameters look at the original table, so they stand in "
+            "Trials of other methods and parameters look at the original table, so they are in "
             f"the owner's report: name it with {option('owner_report', 'owner.html')}."
         )
         raise UsageError(msg)
@@ -160,7 +163,7 @@ def check_linked(run: Run) -> None:
     }
     for said, asked in refused.items():
         if asked:
-            msg = f"{option('linked')} cannot be had together with this {said}. Leave out either."
+            msg = f"{option('linked')} cannot be combined with this {said}. Leave out either."
             raise UsageError(msg)
 
 
@@ -221,6 +224,8 @@ class Prepared:
 
 def prepare(run: Run, table: pl.DataFrame, progress: Progress = silent) -> Prepared:
     """Return what is to be searched for: the one place where a task is made."""
+    from shoal.methods.base import Task
+
     everybody = _everybody(run)
     run.schema.check_quasi()
     known = as_settled(everybody, run.schema)
@@ -262,7 +267,13 @@ def with_linked(
     asked = asked_of(run.asked)
     rows = tuple(
         code_linked(
-            name, one, table[str(run.schema.person)], coded, missing=run.missing, asked=asked
+            name,
+            one,
+            table[str(run.schema.person)],
+            coded,
+            missing=run.missing,
+            asked=asked,
+            offered=partial(offered_of, run),
         )
         for name, one in linked.items()
     )

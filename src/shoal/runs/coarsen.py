@@ -157,7 +157,7 @@ def _check_people(asked: Iterable[Requirement]) -> None:
     for one in asked:
         if one.principle.population:
             msg = (
-                f"{one!r} is about everybody who could be in the table, and a coarser release is "
+                f"{one!r} is about everyone who could be in the table, and a coarser release is "
                 f"made from a release alone. Leave it out of {option('require')}."
             )
             raise UsageError(msg)

@@ -14,10 +14,12 @@ from shoal.methods.freeform.method import Freeform
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.splitting import Split
 from shoal.progress import Progress, silent
+from shoal.release.manifest import conclusion_of
 from shoal.runs.auditing import audit_spelled, made_of
 from shoal.runs.doing import trial_of
 from shoal.runs.learning import part
 from shoal.runs.run import Run
+from shoal.table.forms import TWO_TABLES
 from shoal.table.reading import take_frame
 from shoal.utility.least import least_loss, times_least
 from shoal.utility.workload import Workload
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from shoal.runs.release import Release
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
-    from shoal.utility.workload import Questions
+    from shoal.utility.workload import CountQueries
 
 USUAL = (Exchange(), Split(), Split(partition="round-robin"), Mondrian(), Freeform())
 QUERIES = 1000
@@ -48,9 +50,10 @@ class Entry:
     `shoal.utility.least`; None where that is not known), `query_error` holds mean, median and 95th
     percentile of the relative error of count queries, `learning` what `learning_utility` measures,
     `squared_error` what the means of groups lose (SSE / SST; see `shoal.release.squares`),
-    `risk` the worst in the published table. `seconds` are those of the search, `megabytes` what it
-    held at its peak beyond the table (see `shoal.methods.choice`; None where the system does not
-    tell).
+    `risk` the worst in the published table, `regression` what `shoal estimate` concludes where the
+    release has the form two-tables: valid, approximate or refused. `seconds` are those of the
+    search, `megabytes` what it held at its peak beyond the table (see `shoal.methods.choice`; None
+    where the system does not tell).
     """
 
     method: str
@@ -64,6 +67,7 @@ class Entry:
     groups: int | None = None
     seconds: float | None = None
     megabytes: float | None = None
+    regression: str | None = None
     problem: str | None = None
 
 
@@ -196,6 +200,7 @@ def compared(
                 groups=release.manifest.groups,
                 seconds=made.seconds,
                 megabytes=made.megabytes,
+                regression=conclusion_of(release.manifest.but(form=TWO_TABLES))[0],
             )
         )
     progress("compare", 1.0)
@@ -213,7 +218,7 @@ def _place(entry: Entry) -> tuple[bool, bool, float]:
 
 def _draw(
     original: pl.DataFrame, schema: Schema, queries: int, remarks: list[str]
-) -> Questions | None:
+) -> CountQueries | None:
     """Draw the queries that every release is asked, over two quasi columns and a sensitive one."""
     if queries == 0:
         return None
@@ -227,7 +232,7 @@ def _draw(
         return None
 
 
-def _error(questions: Questions | None, release: Release) -> dict[str, float] | None:
+def _error(questions: CountQueries | None, release: Release) -> dict[str, float] | None:
     if questions is None:
         return None
     found = questions.error(release)

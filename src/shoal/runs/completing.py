@@ -12,15 +12,26 @@ import polars as pl
 
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.progress import Progress, silent
-from shoal.release.manifest import MANIFEST
+from shoal.release.manifest import (
+    APPROXIMATE,
+    EXACT,
+    MANIFEST,
+    REFUSED,
+    VALID,
+    NoConclusion,
+    caveats,
+)
 from shoal.release.places import new_directory
 from shoal.runs.correcting import spelled
-from shoal.runs.estimating import EXACT_LIKELIHOOD, check_asked
+from shoal.runs.estimating import check_asked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from shoal.estimation.completing import Completed
+    from shoal.estimation.opening import Analysable
     from shoal.table.column import Column
 
 LONG, POOLING, README = "completed.csv", "pool.R", "README.txt"
@@ -55,7 +66,7 @@ def complete(
     """
     from shoal.estimation import judging
     from shoal.estimation.completing import Problem, complete_tables
-    from shoal.estimation.opening import NoConclusion, open_release
+    from shoal.estimation.opening import open_release
 
     check_asked(tables, chains, seed)
     check_outside(directory)
@@ -83,23 +94,12 @@ def complete(
         reasons += seen[0].reasons()
     if reasons and not anyway:
         raise NotAchievable(" ".join([*reasons, judging.SERVES]))
-    caveats = judging.caveats(release.manifest)
-    status, reason = EXACT_LIKELIHOOD
-    if reasons or caveats:
-        status = judging.REFUSED if reasons else judging.APPROXIMATE
-        reason = " ".join(reasons or caveats)
-    orders = completed.tables(tables)
-    known = settled_values(release.starts, column)
-    members = pl.DataFrame({name: _cells(one) for name, one in release.quasi.items()})
-    values = _cells(column)
-    unknown = values.zip_with(pl.Series(known), pl.Series([None], dtype=values.dtype))
-    drawn = [unknown, *(values.gather(order) for order in orders)]
-    long = pl.concat(
-        members.with_columns(one, drawn=pl.Series(~known)).select(
-            pl.lit(number).alias(".imp"), pl.Series(".id", np.arange(1, release.rows + 1)), pl.all()
-        )
-        for number, one in enumerate(drawn)
-    )
+    status, reason = VALID, EXACT
+    limits = reasons or caveats(release.manifest)
+    if limits:
+        status = REFUSED if reasons else APPROXIMATE
+        reason = " ".join(limits)
+    long = long_table(release, column, completed.tables(tables))
     with new_directory(directory) as staged:
         with (staged / LONG).open("wb") as file:  # Polars opens no name that is not UTF-8
             long.write_csv(file)
@@ -135,6 +135,28 @@ An analysis of a single table gives standard errors that are too small.
 Status of estimates from these tables: {status}"""
 
 
+def long_table(
+    release: Analysable, column: Column, orders: Iterable[NDArray[np.int32]]
+) -> pl.DataFrame:
+    """Return completed tables one below the other, the one without drawn values first."""
+    from shoal.estimation.opening import settled_values
+
+    known = settled_values(release.starts, column)
+    members = pl.DataFrame({name: _cells(one) for name, one in release.quasi.items()})
+    if release.weights is not None:
+        weight = str(release.manifest.survey_weight)
+        members = members.with_columns(pl.Series(weight, release.weights))
+    values = _cells(column)
+    unknown = values.zip_with(pl.Series(known), pl.Series([None], dtype=values.dtype))
+    drawn = [unknown, *(values.gather(order) for order in orders)]
+    return pl.concat(
+        members.with_columns(one, drawn=pl.Series(~known)).select(
+            pl.lit(number).alias(".imp"), pl.Series(".id", np.arange(1, release.rows + 1)), pl.all()
+        )
+        for number, one in enumerate(drawn)
+    )
+
+
 def check_outside(directory: str | Path) -> None:
     """Raise where completed tables would lie in a release, whose files are complete."""
     place = Path(os.path.realpath(directory))
@@ -145,13 +167,6 @@ def check_outside(directory: str | Path) -> None:
                 f"release. Choose another {option('output')}."
             )
             raise UsageError(msg)
-
-
-def settled_values(starts: NDArray[np.int64], column: Column) -> NDArray[np.bool_]:
-    """Return whose value follows from the release: those in groups of one value."""
-    least = np.minimum.reduceat(column.codes, starts[:-1])
-    most = np.maximum.reduceat(column.codes, starts[:-1])
-    return np.repeat(least == most, np.diff(starts))
 
 
 def _cells(column: Column) -> pl.Series:

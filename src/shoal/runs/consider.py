@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,39 +11,39 @@ import polars as pl
 
 from shoal.errors import ShoalError, UsageError
 from shoal.exact import unit_of
-from shoal.principles.planning import frontier, plan_requirement
+from shoal.principles.ordered import Ranked
 from shoal.principles.remedies import crowd_of, left_out, remedies
 from shoal.principles.requirement import read_requirement, requirements
 from shoal.runs.plan import coded_for
 from shoal.runs.run import Run
-from shoal.table.settings import read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
+    from shoal.ask.ask import Ask
     from shoal.principles.base import Principle
+    from shoal.principles.requirement import Requirement
+    from shoal.table.coded import Sensitive
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
 
     Linked = Mapping[str, pl.DataFrame]  # tables by the names that they are linked under
 
 POINTS = 40  # of a frontier
+TYPICAL = "EpsilonM(epsilon=100, m=2)"  # what most requirements are like: what it loads, they do
 SIZE = "k"  # the parameter that says how large groups are
 
 
-def considered(
-    table: pl.DataFrame, file: str | Path, linked: Linked | None = None
-) -> list[dict[str, Any]]:
-    """Return what is to be known of every requirement of a schema file, or what is wrong with it.
+def considered(table: pl.DataFrame, ask: Ask, linked: Linked | None = None) -> list[dict[str, Any]]:
+    """Return what is to be known of every requirement that is asked for, or what is wrong with it.
 
     Each is told by itself: that one makes no sense says nothing about the others. `linked` are the
-    tables that the file links with this one.
+    tables that are linked with this one.
     """
-    said = read_settings(file)
-    schema, missing = said.schema(), said.ask.missing or "error"
+    run = Run.of(replace(ask, require=()))
+    schema, missing = run.schema, run.missing
     found = []
-    for text in cast("Sequence[str]", said.ask.require):
+    for text in cast("Sequence[str]", ask.require):
         try:
             found.append(consider(table, schema, text, missing, linked))
         except ShoalError as problem:
@@ -75,6 +75,7 @@ def consider(
         "text": repr(asked),
         "name": type(principle).__name__,
         "columns": list(full.columns),
+        **principle.page(full.columns),
         "promise": principle.promise(" and ".join(full.columns)),
         "numbers": _numbers(principle),
         "least": principle.least,
@@ -88,22 +89,35 @@ def consider(
         return facts
     coded, _ = coded_for(run, asked)
     value = coded.value(full.columns) if full.columns else None
-    known = plan_requirement(principle, value, len(coded)).to_dict()
+    _check_limits(asked, value, len(coded))
+    known = principle.outlook(value, len(coded))
     if value is not None and all(column.dates for column in value.columns):
         facts["promise"] = principle.promise_in(" and ".join(full.columns), unit_of(["date"]))
-    facts["achievable"] = known.get("achievable")
-    facts["limits"] = {one["parameter"]: one for one in known.get("limits", ())}
+    facts["achievable"] = known.achievable
+    facts["limits"] = {one.parameter: asdict(one) for one in known.limits}
     if facts["achievable"] is False:
         crowd = crowd_of(principle, value, coded.whom)
         facts["reason"] = None if crowd is None else crowd.text
-        facts["remedies"] = [one.to_dict() for one in remedies(asked, value, len(coded))]
+        facts["remedies"] = [
+            one.to_dict() | {"narrower": [each.to_dict() for each in one.narrower()]}
+            for one in remedies(asked, value, len(coded))
+        ]
         if gone := left_out(principle, value, len(coded)):
             facts["fix"] = [("suppress", gone[1])]
-    if {"epsilon", "m"} <= set(facts["numbers"]) and value is not None:
-        relative = bool(getattr(principle, "relative", False))
-        points = islice(frontier(value.columns[0], relative=relative), POINTS)
+    widths = principle.widths
+    if {"epsilon", "m"} <= set(facts["numbers"]) and widths and value is not None:
+        ranked = Ranked.of(value.columns[0])
+        points = islice(ranked.frontier(relative=widths.relative), POINTS)
         facts["frontier"] = [{"m": one.m, "bound": one.epsilon_bound} for one in points]
     return facts
+
+
+def _check_limits(asked: Requirement, value: Sensitive | None, rows: int) -> None:
+    """Raise where a requirement limits nothing."""
+    if asked.principle.limits_nothing(value, rows):
+        more = "Choose at least 2." if asked.principle.rising else "Ask for more."
+        msg = f"{asked!r} limits nothing: every guess may be right. {more}"
+        raise UsageError(msg)
 
 
 def every(schema: Schema) -> list[str]:

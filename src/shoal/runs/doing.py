@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from shoal.engines.base import is_spark
-from shoal.engines.local import choose_engine, engine_of
+from shoal.engines.base import engine_of, is_spark
+from shoal.engines.local import choose_engine
 from shoal.errors import NotAchievable, OutputError
 from shoal.exact import read_share
 from shoal.methods.choice import best_of, check_least_risk, lost, quickest_first
@@ -100,6 +100,15 @@ class Outcome:
     def facts(self) -> dict[str, Any]:
         """What the manifest says, and the seconds that each phase took."""
         return self.release.facts
+
+    def inferred(self) -> list[dict[str, object]]:
+        """Return what a reader who knows a person's other quasi-identifiers learns of each one.
+
+        It needs the table as it came, so it is for the owner alone.
+        """
+        from shoal.audit.inference import infer_from
+
+        return [one.to_dict() for one in infer_from(self.release)]
 
     @property
     def report(self) -> Path | None:

@@ -25,11 +25,12 @@ from shoal.release.places import PRIVATE, PUBLIC, as_output_errors, whole_file
 from shoal.release.statement import check_context
 from shoal.runs.attacking import attack
 from shoal.runs.audit import audited
-from shoal.runs.checks import checked_settings
+from shoal.runs.checks import checked
 from shoal.runs.facts import facts, facts_of
 from shoal.runs.person import PEOPLE
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import Schema
+from shoal.table.settings import read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,6 +75,7 @@ def dossier(
     norm: str,
     schema: str | Path | None = None,
     original: Any = None,
+    control: Any = None,
     person: str | None = None,
 ) -> Dossier:
     """Write what a norm asks of a release, filled where that can be computed.
@@ -90,18 +92,22 @@ def dossier(
     norm : `ema`, `hipaa`, `iso27559`, `gdpr`, `ico`, `nist` or `fivesafes`.
     schema : the schema file, whose answers under `[context]` become public.
     original : the path or frame of the original table; without it the annex is empty and marked.
+    control : the path or frame of people of the same population who are not in the release: attacks
+        are tried on them as well. It needs the original.
     person : the column that says whom rows of the original are about, where people have several.
     """
     from shoal.views.dossier import annex, public, read_norm, written
 
-    asked = read_norm(norm)
-    place, path = Path(directory), Path(output)
+    asked, place, path = read_norm(norm), Path(directory), Path(output)
     if not place.is_dir():
         msg = f"{place.name!r} is no release directory, and a dossier is about one."
         raise UsageError(msg)
+    if control is not None and original is None:
+        msg = f"{option('control')} needs the original table too: {option('original')}."
+        raise UsageError(msg)
     beside = path.with_name(f"{path.stem}-private{path.suffix}")
     _check_places(place, path, beside)
-    said = Ask() if schema is None else checked_settings(schema).ask
+    said = Ask() if schema is None else checked(read_settings(schema)).ask
     check_context(said.context)
     manifest = read_manifest(place)
     answers = {**manifest.context, **said.context}
@@ -112,7 +118,9 @@ def dossier(
     if original is not None:
         table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
         whose = person or said.person
-        own = _private(place, tables, manifest, table.fill_nan(None), whose, said, answers)
+        own = _private(tables, manifest, table.fill_nan(None), whose, said, answers)
+        whom = whose if own["initial"]["several"] else None
+        own["attack"] = _attacked(place, table.fill_nan(None), whom, said, control)
     private = annex(asked, known, own)
     pages = [written(one, path.suffix) for one in (shown, private)]
     _write(path, pages[0], PUBLIC)
@@ -195,7 +203,6 @@ def _measured(tables: Tables, manifest: Manifest) -> dict[str, Any]:
 
 
 def _private(
-    place: Path,
     tables: Tables,
     manifest: Manifest,
     table: pl.DataFrame,
@@ -215,17 +222,17 @@ def _private(
         "population": None if whole is None else population_risk(sizes, whole),
         "person": stranger.view(chosen),
         "among": None if sample.complete else len(sample),
-        "attack": _attacked(place, table, person if stranger.whom.given else None, said),
         "removed": [*said.identifying],
     }
 
 
 def _attacked(
-    place: Path, table: pl.DataFrame, person: str | None, said: Ask
+    place: Path, table: pl.DataFrame, person: str | None, said: Ask, control: Any
 ) -> dict[str, Any] | str:
     """Return what attacks reach, or why they cannot be made."""
     whom = None if person is None else Schema(person=person)
     try:
-        return attack([place], whom, original=table, hierarchies=said.hierarchies).to_dict()
+        known = {"original": table, "control": control, "hierarchies": said.hierarchies}
+        return attack([place], whom, **known).to_dict()
     except ShoalError as problem:
         return str(problem)

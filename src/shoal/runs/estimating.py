@@ -9,6 +9,15 @@ import numpy as np
 
 from shoal.errors import UsageError, option
 from shoal.progress import Progress, silent
+from shoal.release.manifest import (
+    APPROXIMATE,
+    EXACT,
+    REFUSED,
+    STATUSES,
+    VALID,
+    NoConclusion,
+    caveats,
+)
 from shoal.sampling import check_seed
 
 if TYPE_CHECKING:
@@ -20,8 +29,6 @@ if TYPE_CHECKING:
     from shoal.estimation.completing import Completed
     from shoal.estimation.opening import Analysable
     from shoal.estimation.pooling import Pooled
-
-STATUSES = ("valid", "approximate", "refused")  # from good to bad
 
 
 @dataclass(frozen=True)
@@ -146,8 +153,8 @@ def estimate(
     seed : of all that is drawn; by default the operating system's.
     anyway : whether to give what is refused, marked so.
     """
-    from shoal.estimation.judging import REFUSED, SERVES
-    from shoal.estimation.opening import NoConclusion, open_release
+    from shoal.estimation.judging import SERVES
+    from shoal.estimation.opening import open_release
 
     check_asked(tables, chains, seed)
     said = formula or ""
@@ -170,9 +177,9 @@ def estimate(
 
 def check_asked(tables: int, chains: int, seed: int | None) -> None:
     """Raise where draws are asked for that say nothing, or what draws them is not installed."""
-    from importlib.util import find_spec
+    from shoal.estimation.opening import installed
 
-    if not all(map(find_spec, ("formulaic", "statsmodels", "scipy", "threadpoolctl"))):
+    if not installed():
         msg = "Estimates need formulaic and statsmodels: pip install 'shoal[estimate]'."
         raise UsageError(msg)
     if tables < 2 or chains < 2:
@@ -236,13 +243,13 @@ def answer(
     analysis = asked(release)
     problem = Problem(release, analysis.value)
     naive, squares, same = _at_random(release, analysis, seed)
-    if same.all() and not judging.caveats(release.manifest, exact=True):
+    if same.all() and not caveats(release.manifest, exact=True):
         error = np.sqrt(squares)
         pooled = pool(np.array([naive, naive]), np.array([squares, squares]))
         return Estimates.of(analysis, pooled, naive, np.ones(len(error)), lambda _: NO_MODEL)
     reasons = judging.before(problem)
     if reasons and not anyway:
-        return Estimates(analysis.said, judging.REFUSED, " ".join(reasons), ())
+        return Estimates(analysis.said, REFUSED, " ".join(reasons), ())
     seen: list[judging.Diagnosis] = []
     fits: list[NDArray] = []
 
@@ -258,37 +265,33 @@ def answer(
     )
     reasons += seen[0].reasons()
     if reasons and not anyway:
-        return Estimates(analysis.said, judging.REFUSED, " ".join(reasons), ())
+        return Estimates(analysis.said, REFUSED, " ".join(reasons), ())
     rhat = agreement(fits[0][:, :, 0])  # of chains × tables × (estimate, variance) × quantities
     kept = np.array([analysis.fit(order) for order in completed.tables(tables)])
     off, added, again = bias(completed, seen[0], asked, chains=chains, seed=seed)
     rhat = np.maximum(rhat, again)
     pooled = pool(kept[:, 0] - off, kept[:, 1], added)
-    general = judging.caveats(release.manifest)
+    general = caveats(release.manifest)
     general += [CORRECTED] * bool(off.any())
     beyond = analysis.beyond(problem.quasi)
     general += [f"The model does not have the term {one}." for one in beyond]
 
     def judged(place: int) -> tuple[str, str]:
         if reasons:
-            return judging.REFUSED, " ".join(reasons)
+            return REFUSED, " ".join(reasons)
         if not rhat[place] < judging.AGREED:
-            return judging.REFUSED, f"The chains do not agree on {analysis.names[place]}."
+            return REFUSED, f"The chains do not agree on {analysis.names[place]}."
         if general:
-            return judging.APPROXIMATE, " ".join(general)
+            return APPROXIMATE, " ".join(general)
         if pooled.missing[place] >= judging.MISSING:
-            return judging.APPROXIMATE, "Most of the information about it is missing."
-        return EXACT_LIKELIHOOD
+            return APPROXIMATE, "Most of the information about it is missing."
+        return VALID, EXACT
 
     return Estimates.of(analysis, pooled, naive, rhat, judged)
 
 
-EXACT_LIKELIHOOD = (
-    "valid",
-    "Oblivious() forms groups without regard to who has which value, so the likelihood is exact.",
-)
 NO_MODEL = (
-    "valid",
+    VALID,
     "This does not depend on who in a group has which value, so no model is needed.",
 )
 

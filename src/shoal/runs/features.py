@@ -34,7 +34,7 @@ from shoal.table.missing import MISSING_LABEL, is_missing
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.release.cells import Spans
+    from shoal.release.cover import Cover
     from shoal.table.column import Column
 
 
@@ -94,15 +94,16 @@ class Feature:
         features[np.arange(len(rows)), self.places[codes]] = 1
         return features
 
-    def cells(self, column: Column, covered: Spans) -> NDArray[np.float32]:
-        """Return the features of published cells; `column` is the release's, with its own ranks."""
+    def cells(self, covered: Cover) -> NDArray[np.float32]:
+        """Return the features of published cells."""
+        column = covered.domain  # the release's, with its own ranks
         if column.values is not None:
-            numbers, spans, there = covered.numbers(column)
-            values = numbers.numbers.astype(np.float64)
+            spans, there = covered.numbers()
+            values = spans.domain.numbers.astype(np.float64)
             middle = values[spans.low] / 2 + values[spans.high] / 2  # their sum may overflow
             missing = np.where(covered.mixed, 1 / (spans.high - spans.low + 2), ~there)
             return self._scaled(np.where(there, middle, self.middle), missing)
-        cell, label, counts = _covered_labels(column, covered)
+        cell, label, counts = covered.labels()
         if self.column.numeric:
             return self._means(column.spellings, cell, label, counts)
         rank = {label: rank for rank, label in enumerate(self.column.spellings)}
@@ -130,25 +131,6 @@ class Feature:
     def _scaled(self, numbers: NDArray[np.float64], missing: NDArray) -> NDArray[np.float32]:
         scaled = (numbers - self.middle) / self.unit
         return np.column_stack([scaled, missing])[:, : self.width].astype(np.float32)
-
-
-def _covered_labels(
-    column: Column, covered: Spans
-) -> tuple[NDArray[np.int64], NDArray, NDArray[np.int64]]:
-    """Return cell and rank of every label that a cell covers, and how many each cell does.
-
-    A node covers the labels under it that the column has.
-    """
-    if column.tree is None:
-        return covered.listed()
-    node = column.nodes(covered.low, covered.high)
-    assert column.places is not None
-    first = np.searchsorted(column.places, column.tree.first[node])
-    end = np.searchsorted(column.places, column.tree.last[node], side="right")
-    counts = end - first
-    cell = np.repeat(np.arange(len(node)), counts)
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return cell, first[cell] + within, counts
 
 
 MODELS = ("forest", "linear")

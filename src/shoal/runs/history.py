@@ -127,7 +127,7 @@ class History:
                 day = datetime.fromisoformat(one["day"])
                 said.append(
                     f"{both:,} of these {now.total():,} people were in the release of {day.day} "
-                    f"{day:%B %Y}; together the two may tell more: {GUIDE}."
+                    f"{day:%B %Y}; together the two may reveal more: {GUIDE}."
                 )
         return said
 

@@ -23,7 +23,6 @@ from shoal.distances.relation import near
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.exact import percent, upward
 from shoal.methods.choice import check_task
-from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.runs.run import Run
 from shoal.table.coded import Coded, Sensitive
@@ -46,7 +45,7 @@ Output = frozenset[tuple[World, World]]  # the people of each group, and their v
 
 
 @dataclass(frozen=True)
-class Knowing:
+class Minimality:
     """What a reader learns who knows the method, over all assignments of the values to the people.
 
     `distance` is the largest total variation between what is believed of a person and the values of
@@ -71,18 +70,18 @@ class Knowing:
         tried = f"over all {self.assignments:,} assignments of the values to the people"
         if self.distance == 0:
             return (
-                f"Whoever knows {self.method} and its requirement learns nothing beyond the "
+                f"A reader who knows {self.method} and its requirement learns nothing beyond the "
                 f"groups, {tried}."
             )
         learned = (
-            f"Whoever knows {self.method} and its requirement learns more than the groups show, "
-            f"{tried}: beliefs about a person differ from the group's values by up to "
+            f"A reader who knows {self.method} and its requirement learns more than the groups "
+            f"show, {tried}: beliefs about a person differ from the group's values by up to "
             f"{percent(self.distance, 1)}"
         )
         if self.exceeded is None or self.worst is None:
             return f"{learned}."
         return (
-            f"{learned}, and in {percent(self.exceeded, 1)} of the assignments somebody's value is "
+            f"{learned}, and in {percent(self.exceeded, 1)} of the assignments a person's value is "
             f"nearly known with more certainty than is allowed, {percent(self.worst, 1)} at most."
         )
 
@@ -91,7 +90,7 @@ class Knowing:
         return asdict(self) | {"sentence": self.sentence}
 
 
-def knows_method(
+def minimality(
     frame: Any,
     schema: Schema | None = None,
     *,
@@ -99,7 +98,7 @@ def knows_method(
     method: Method | str | None = None,
     missing: Missing = "error",
     original: Any = None,
-) -> Knowing:
+) -> Minimality:
     """Measure what a reader learns who knows the method, on a table of at most 8 rows.
 
     Parameters
@@ -131,12 +130,14 @@ def check_plain(person: str | None, never_mix: Sequence[str]) -> None:
     for name in (name for name, value in said.items() if value):
         msg = (
             "What a reader learns who knows the method is measured where all rows are searched "
-            f"together, each about somebody else: not with {option(name)}."
+            f"together, each about another person: not with {option(name)}."
         )
         raise UsageError(msg)
 
 
-def knowing_release(directory: str | Path, original: Any, schema: Schema | None = None) -> Knowing:
+def knowing_release(
+    directory: str | Path, original: Any, schema: Schema | None = None
+) -> Minimality:
     """Measure it for the method and the requirement of a release; weights come from the schema."""
     manifest = read_manifest(Path(directory))
     stated = manifest_schema(manifest)
@@ -152,20 +153,20 @@ def knowing_release(directory: str | Path, original: Any, schema: Schema | None 
         **stated.said_of((*stated.quasi, *stated.sensitive)),
     )
     people = read_table(original) if isinstance(original, str | Path) else take_frame(original)
-    return knows_method(people, known, require=manifest.require, method=manifest.method)
+    return minimality(people, known, require=manifest.require, method=manifest.method)
 
 
-def _measured(task: Task, method: Method) -> Knowing:
+def _measured(task: Task, method: Method) -> Minimality:
     outputs: dict[Output, dict[World, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     count = refused = 0
     for world, coded in _worlds(task.coded):
         count += 1
         seen = outcomes(method, replace(task, coded=coded))
         refused += not seen
-        for labels, chance in seen:
-            outputs[_shown(labels, world)][world] += chance
+        for groups, chance in seen:
+            outputs[_shown(groups.labels, world)][world] += chance
     if not outputs:
-        msg = f"{method!r} finds nothing to publish, whoever has which value."
+        msg = f"{method!r} finds nothing to publish, for any assignment of the values."
         raise NotAchievable(msg)
     distance, worst, often = Fraction(0), Fraction(0), Fraction(0)
     limits = _limits(task)
@@ -181,7 +182,7 @@ def _measured(task: Task, method: Method) -> Knowing:
                     worst = max(worst, risk)
                     over |= risk > allowed[len(people)]
         often += whole if over else 0
-    return Knowing(
+    return Minimality(
         require=tuple(map(repr, task.requirements)),
         method=repr(method),
         rows=len(task.coded),
@@ -212,7 +213,7 @@ def _worlds(coded: Coded) -> Iterator[tuple[World, Coded]]:
         )
 
 
-def outcomes(method: Method, task: Task) -> list[tuple[NDArray[np.int64], Fraction]]:
+def outcomes(method: Method, task: Task) -> list[tuple[Groups, Fraction]]:
     """Return the groups that a method may find, none where it refuses."""
     found = []
     try:
@@ -220,7 +221,7 @@ def outcomes(method: Method, task: Task) -> list[tuple[NDArray[np.int64], Fracti
             if not isinstance(groups, Groups):
                 msg = f"{method!r} publishes no groups, so what they show cannot be compared."
                 raise UsageError(msg)
-            found.append((groups.labels, chance))
+            found.append((groups, chance))
     except NotAchievable:
         return []
     return found
@@ -262,14 +263,12 @@ def _limits(task: Task) -> list[tuple[NDArray[np.bool_], list[Fraction]]]:
     everything = Sensitive.of(task.coded.sensitive)
     _, first = np.unique(everything.codes, return_index=True)
     found = []
-    for one, value in zip(task.requirements, task.values, strict=True):
-        if not isinstance(one.principle, Pairwise) or value is None:
-            continue
+    for pairs, value in task.pairs:
         codes = value.codes[first]  # of each distinct value of all columns together
-        close = near(one.principle.relation(value), codes[:, None], codes[None, :])
+        close = near(pairs.relation(value), codes[:, None], codes[None, :])
         sizes = range(1, len(task.coded) + 1)
-        shares = [Fraction(one.principle.allowed(size), size) for size in sizes]
-        found.append((close, [Fraction(1), *(max(one.principle.bound, s) for s in shares)]))
+        shares = [Fraction(pairs.allowed(size), size) for size in sizes]
+        found.append((close, [Fraction(1), *(max(pairs.bound, s) for s in shares)]))
     return found
 
 

@@ -176,7 +176,7 @@ def part_rows(
     """
     _, person, sizes = np.unique(who, return_inverse=True, return_counts=True)
     if len(sizes) < 2:
-        msg = "All rows are about one person, so there is nobody to learn from and nobody to ask."
+        msg = "All rows are about one person, so there are no other people to learn from or to ask."
         raise InputError(msg)
     mixed = np.random.Generator(np.random.PCG64(seed)).permutation(len(sizes))
     wanted = max(1, round(share * len(who)))

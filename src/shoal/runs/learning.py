@@ -159,9 +159,8 @@ class Trial:
         bears = recoding.layout.bears[taken]
         quasi = []
         for name in self.quasi:
-            kinds = recoding.kinds[name]
-            cells = self.features[name].cells(recoding.quasi[name], kinds.spans)
-            quasi.append(cells[kinds.which[bears]])
+            cover = recoding.covers[name]
+            quasi.append(self.features[name].cells(cover)[cover.borne[bears]])
         features = np.hstack([*quasi, self._points(self.plain, carried)])
         weights = None
         if self.weight is not None:
@@ -289,7 +288,7 @@ def part(
     return trial, train, fixed
 
 
-def learning_of(
+def learning_from_release(
     release: Release, held_out: Any, *, target: str | None = None, seed: int = 0
 ) -> LearningUtility:
     """Learn a column from a release that was made before, for people who are not in it.

@@ -20,7 +20,8 @@ from shoal.exact import read_share
 from shoal.methods.choice import choose_method
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.requirement import Requirement
-from shoal.release.cells import cells, spans
+from shoal.release.cells import cells
+from shoal.release.cover import Cover
 from shoal.release.ledger import GROUP, HERE, WHO
 from shoal.runs.doing import release_here
 from shoal.table.coded import code_table
@@ -151,7 +152,7 @@ def check_people(table: pl.DataFrame, schema: Schema) -> list[str]:
     if twice:
         msg = (
             f"A ledger takes one row a person, and {twice:,} rows are about people who have "
-            "another. Keep one row of each, as the newest."
+            "another. Keep one row of each, for example the newest."
         )
         raise UsageError(msg)
     return texts.to_list()
@@ -180,7 +181,7 @@ def take_turn(
         turn.log += [(people[row], "their group was dropped") for row in barred]
     new = sorted(r for mark, r in row_of.items() if mark not in known and mark not in ledger.gone)
     if new and len(new) < run.batch and ledger.rounds:
-        turn.notes.append(f"{len(new):,} newcomers wait until they are {run.batch:,}.")
+        turn.notes.append(f"{len(new):,} newcomers wait until there are {run.batch:,}.")
     elif new:
         born = _born(ledger, table[new], run, turn, progress)
         if born is not None:
@@ -241,9 +242,9 @@ def check_wait(run: Run, ledger: Ledger, count: int, problem: NotAchievable) -> 
     if method.chooses_rows or count < max(_least(run), run.least_real):
         return
     msg = (
-        f"{problem.sentence} These are the {count:,} newcomers, and {method!r} lets nobody wait "
-        "because of their values: whoever sees that they wait would learn something of them. Let "
-        f"more people come together, {option('batch')}."
+        f"{problem.sentence} These are the {count:,} newcomers, and {method!r} lets no one wait "
+        "because of their values: a reader who sees them wait would learn something about them. "
+        f"Let more people come together, {option('batch')}."
     )
     raise NotAchievable(msg)
 
@@ -398,9 +399,6 @@ class _Joined:
     order: NDArray[np.int64]
     starts: NDArray[np.int64]
 
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
 
 def _outside(
     ledger: Ledger, schema: Schema, places: NDArray[np.int64], now: pl.DataFrame
@@ -422,7 +420,7 @@ def _outside(
 
     left: dict[int, list[str]] = {}
     for column in coded.quasi:
-        was, would = (cells(column, spans(column, joined(p))) for p in (members, more))
+        was, would = (cells(Cover.of(column, joined(p))) for p in (members, more))
         for place in np.flatnonzero((was != would).to_numpy()).tolist():
             left.setdefault(int(places[place]), []).append(column.name)
     return list(left.items())

@@ -19,6 +19,8 @@ from shoal.table.missing import is_missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from shoal.inspection.inspect import ColumnInspection
     from shoal.table.schema import Schema
 
@@ -81,12 +83,24 @@ def _said(value: Any) -> str:
 
 def some_people(table: pl.DataFrame, person: str | None, most: int) -> pl.DataFrame:
     """Return about so many rows to try something on: those of whole people, where there are."""
+    return table[some_rows(table, person, most)]
+
+
+def some_rows(
+    table: pl.DataFrame, person: str | None, most: int, also: int | None = None
+) -> NDArray[np.int64]:
+    """Return which rows these are, in their order; `also` is a row whose person is among them."""
     if person is None or table.height <= most:
-        return table[np.sort(draw(table.height, most).places)]
-    whom = table[person].unique(maintain_order=True)
-    share = len(whom) * most // table.height
-    some = whom[np.sort(draw(len(whom), max(share, 1)).places)]
-    return table.filter(table[person].is_in(some.implode()))
+        places = draw(table.height, most).places
+    else:
+        whom = table[person].unique(maintain_order=True)
+        share = len(whom) * most // table.height
+        some = whom[np.sort(draw(len(whom), max(share, 1)).places)]
+        places = np.flatnonzero(table[person].is_in(some.implode()).to_numpy())
+    if also is not None and also < table.height:
+        own = [also] if person is None else np.flatnonzero(table[person] == table[person][also])
+        places = np.union1d(places, own)
+    return np.unique(places).astype(np.int64)
 
 
 def rows_going(table: pl.DataFrame, schema: Schema, missing: str, least: int = 1) -> dict[str, Any]:

@@ -160,6 +160,6 @@ def _to_stdout(
                 shutil.copyfileobj(file, sys.stdout.buffer)
                 sys.stdout.buffer.flush()
             except BrokenPipeError:
-                msg = "Whoever read the release has stopped before its end."
+                msg = "The reader of the output stopped before the end."
                 raise OutputError(msg) from None
     return found

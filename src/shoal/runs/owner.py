@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +16,7 @@ from shoal.audit.inference import infer_from
 from shoal.audit.matches import SPREAD, audit_matches
 from shoal.audit.people import Members
 from shoal.audit.published import open_published, plain_text
-from shoal.distances.relation import counting_work
 from shoal.exact import percent
-from shoal.principles.base import OneDimensional
-from shoal.principles.dissimilarity import Dissimilarity
-from shoal.principles.guarantee import PATIENCE, guarantee
-from shoal.principles.planning import frontier
 from shoal.runs.person import most_exposed
 from shoal.runs.remarks import Counted, alike_outside, members
 from shoal.table.coded import persons_of
@@ -47,8 +41,8 @@ if TYPE_CHECKING:
     from shoal.table.coded import Coded
     from shoal.table.column import Column
 
-POINTS = 60  # of the frontier
 MOST = 100_000  # rows of which the least loss is looked for, in seconds whatever the columns
+SEED = 0  # of what is drawn: the page is private, and equal calls are to agree
 GROUPS = 8  # whose values are shown
 VALUES = 200  # of one group, at most
 LABELS = 8  # of one group, at most
@@ -56,6 +50,8 @@ LABELS = 8  # of one group, at most
 
 def collect_owner(release: ReleaseData, audit: Audit, limit: Fraction) -> dict[str, Any]:
     """Gather what is private, as plain values; `limit` is the risk of being found."""
+    from shoal.estimation.recovering import recovered
+
     counted = members(release)
     return {
         "seconds": release.settings.get("seconds", {}),
@@ -73,6 +69,7 @@ def collect_owner(release: ReleaseData, audit: Audit, limit: Fraction) -> dict[s
         ],
         "queries": errors_by_selectivity(release, work=None),
         "exposed": most_exposed(release),
+        "recovered": recovered(release, SEED),
     } | riskiest(release)
 
 
@@ -83,7 +80,7 @@ def riskiest(release: ReleaseData) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "suppression": str(release.suppression),
         "changed": release.settings.get("changed", []),
-        "answer": "No column was named as sensitive, so nobody's value is at risk by this table.",
+        "answer": "No column was named as sensitive, so no value is at risk by this table.",
         "columns": [],
         "strips": [],
         "candidates": [],
@@ -132,29 +129,7 @@ def _requirement(finding: Finding, release: ReleaseData, counted: Counted) -> di
     entry: dict[str, Any] = {"risk_before": float(principle.measure(before, value).risk)}
     if value is not None and value.several:
         return entry  # what theorems say of before is about one value each
-    if isinstance(principle, OneDimensional) and value is not None:
-        (column,) = value.columns
-        relative = getattr(principle, "relative", False)
-        width = getattr(principle, principle.width_name, None)
-        if width is None:
-            width = max(getattr(principle, "below", 0), getattr(principle, "above", 0))
-        points = list(islice(frontier(column, relative=relative), POINTS))
-        entry["frontier"] = {
-            "points": [{"m": p.m, "bound": p.epsilon_bound} for p in points],
-            "chosen": {"m": principle.share, "width": width * principle.width_scale},
-            "column": column.name,
-            "relative": relative,
-        }
-    if isinstance(principle, Dissimilarity) and value is not None:
-        relation = principle.relation(value)
-        if counting_work(relation) <= PATIENCE:
-            known = guarantee(principle, value)
-            entry["reach"] = {
-                "points": [{"k": r.k, "delta": r.delta or 0.0} for r in known.reaches],
-                "chosen": {"k": principle.k, "delta": principle.delta},
-                "guaranteed": known.by,
-            }
-    return entry
+    return entry if value is None else entry | principle.pictured(value)
 
 
 def _answer(columns: Sequence[dict[str, Any]]) -> str:

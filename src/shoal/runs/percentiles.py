@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from shoal.errors import UsageError, option
@@ -19,7 +20,6 @@ from shoal.table.coding import code_persons
 from shoal.table.partition import PersonOf
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from shoal.methods.base import Task
@@ -42,24 +42,31 @@ def check_percentiles(run: Run) -> None:
         raise UsageError(msg)
 
 
-def offered_rows(
-    run: Run, table: pl.DataFrame
-) -> tuple[pl.Series | None, NDArray[np.int64] | None]:
-    """Return the rows that percentiles are taken of, and the turn of each row among its person's.
+def offered_rows(run: Run, table: pl.DataFrame) -> pl.Series | None:
+    """Return which rows may be published: complete ones, of each person no more than are asked for.
 
-    Nothing where there are no percentiles; no turns where all rows of a person may be published.
+    Which of a person's those are is left to chance. The others leave no trace. Nothing is returned
+    where neither percentiles nor the number of rows of a person ask for it.
     """
     schema = run.schema
-    if not _said(schema):
-        return None, None
+    capped = schema.person is not None and schema.most_rows is not None
+    if not capped and not _said(schema):
+        return None
     stays = kept_rows(table, schema, run.missing)
-    if schema.person is None or schema.most_rows is None:
-        return stays, None
-    whom = PersonOf(code_persons(table[schema.person].filter(stays)))
+    if not capped:
+        return stays
+    whom = PersonOf(code_persons(table[str(schema.person)].filter(stays)))
+    kept = stays.arg_true().filter(pl.Series(offered_of(run, whom)))
+    return pl.int_range(table.height, eager=True).is_in(kept.implode())
+
+
+def offered_of(run: Run, whom: PersonOf) -> NDArray[np.bool_]:
+    """Return which rows of people may be published, by chance as many of each as are asked for."""
+    most = run.schema.most_rows
+    if most is None:
+        return np.ones(len(whom.labels), np.bool_)
     (order,) = Randomness(run.seed).permutations(len(whom.labels))
-    turns = whom.turns(order)
-    kept = stays.arg_true().filter(pl.Series(turns < schema.most_rows))
-    return pl.int_range(table.height, eager=True).is_in(kept.implode()), turns
+    return whom.turns(order) < most
 
 
 def offered_linked(run: Run, table: pl.DataFrame, schema: Schema) -> pl.Series | None:
@@ -69,10 +76,7 @@ def offered_linked(run: Run, table: pl.DataFrame, schema: Schema) -> pl.Series |
 
 def check_published(run: Run, prepared: Prepared, task: Task) -> None:
     """Raise where a search left out rows that percentiles were taken of."""
-    whole, offered = prepared.task.coded, len(prepared.task.coded)
-    if whole.turns is not None:
-        offered = int((whole.turns < (whole.most_rows or 0)).sum())
-    _refuse(_said(run.schema), offered - len(task.coded))
+    _refuse(_said(run.schema), len(prepared.task.coded) - len(task.coded))
     for one in task.coded.linked:
         asked, linked = run.schema.linked[one.name], prepared.linked[one.name]
         stays = offered_linked(run, linked.table, asked)

@@ -91,7 +91,7 @@ def most_exposed(release: ReleaseData) -> tuple[PersonView, str]:
     table = pl.DataFrame(columns)
     if release.schema.person is not None and coded.person_of.given:
         table = table.with_columns(pl.Series(release.schema.person, coded.person_of.labels[real]))
-    stranger = _stranger(release, table)
+    stranger = stranger_of(release, table)
     chosen, sample = stranger.most_exposed(PEOPLE)
     among = "everybody" if sample.complete else f"{len(sample):,} people drawn at random"
     view = stranger.view(chosen)
@@ -99,11 +99,12 @@ def most_exposed(release: ReleaseData) -> tuple[PersonView, str]:
 
 
 def _shown(release: ReleaseData, table: pl.DataFrame, row: int | None) -> PersonView:
-    stranger = _stranger(release, table)
+    stranger = stranger_of(release, table)
     return stranger.view(stranger.most_exposed(PEOPLE)[0] if row is None else row)
 
 
-def _stranger(release: ReleaseData, table: pl.DataFrame) -> Stranger:
+def stranger_of(release: ReleaseData, table: pl.DataFrame) -> Stranger:
+    """Return a stranger who has the release, and knows of people what a table has of them."""
     return Stranger.of(
         as_read(release),
         release.manifest,

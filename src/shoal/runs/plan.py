@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from shoal.engines.base import is_spark
-from shoal.engines.local import engine_of
+from shoal.engines.base import engine_of, is_spark
 from shoal.errors import UsageError, option
+from shoal.exact import upward
 from shoal.principles.base import Principle, check_odds
-from shoal.principles.necessary import outlook_of_people, plan_people
-from shoal.principles.outlook import Outlook
-from shoal.principles.planning import at_odds, plan_column, plan_requirement
+from shoal.principles.foresight import HELPS, Foreseen, RequirementPlan
+from shoal.principles.ordered import Point, Ranked
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.remedies import crowd_of, left_out, remedies
 from shoal.principles.requirement import read_requirement, requirements
 from shoal.runs.checks import with_linked
 from shoal.runs.run import Run
+from shoal.showing import Shown
 from shoal.table.people import by_people
 from shoal.table.reading import take_frame
 from shoal.table.schema import LABELS
@@ -29,14 +30,34 @@ if TYPE_CHECKING:
 
     from shoal.engines.base import Engine
     from shoal.engines.spark.engine import Spark
-    from shoal.principles.guarantee import Guarantee
-    from shoal.principles.planning import Plan
     from shoal.principles.requirement import Require, Requirement
     from shoal.table.coded import Coded, Sensitive
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
 
 NOTABLE = 10  # the m up to which it is told why no larger one is achievable
+
+
+@dataclass(frozen=True)
+class Plan(Foreseen, Shown):
+    """What is achievable for one numeric sensitive column; None where it was not asked.
+
+    What is in the way of it, and would help, is for people; the plain values are as they were.
+    """
+
+    rows: int
+    sensitive: str
+    relative: bool
+    epsilon: float | None
+    m: int | None
+    achievable: bool | None
+    largest_m: int | None
+    epsilon_bound: float | None
+    frontier: tuple[Point, ...] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, as the command prints it in JSON."""
+        return {name: value for name, value in super().to_dict().items() if name not in HELPS}
 
 
 @overload
@@ -63,7 +84,7 @@ def plan(
     odds: float | None = None,
     missing: Missing = "error",
     engine: Engine | str | None = None,
-) -> Guarantee | Outlook: ...
+) -> RequirementPlan: ...
 
 
 def plan(
@@ -77,7 +98,7 @@ def plan(
     odds: float | None = None,
     missing: Missing = "error",
     engine: Engine | str | None = None,
-) -> Plan | Guarantee | Outlook:
+) -> Plan | RequirementPlan:
     """Say what is achievable on a table, counted by `engine` where it is a frame of Spark.
 
     For one numeric sensitive column, which (ε,m): both given, whether they are; ε given, the
@@ -102,7 +123,7 @@ def plan(
     return planned(run, epsilon=epsilon, m=m, relative=relative, require=require, odds=odds)
 
 
-def planned(run: Run, *, odds: float | None = None, **asked: Any) -> Plan | Guarantee | Outlook:
+def planned(run: Run, *, odds: float | None = None, **asked: Any) -> Plan | RequirementPlan:
     """Say what is achievable on the table of a run, also for readers who prefer some rows."""
     if odds is None:
         return _planned(run, **asked)
@@ -117,6 +138,19 @@ def planned(run: Run, *, odds: float | None = None, **asked: Any) -> Plan | Guar
     return replace(_planned(run, **asked), odds=at_odds(principle, odds))
 
 
+def at_odds(principle: Principle, odds: float) -> dict[str, Any]:
+    """Return what a requirement bounds where some rows of a group seem more likely than others.
+
+    `bound` is of the chance of a near value; where one in `m` rows may be near, the chance is what
+    the requirement bounds without odds. Both are None for what is not pairwise.
+    """
+    given = check_odds(odds)
+    if (pairs := principle.pairs) is None:
+        return {"odds": odds, "bound": None, "m": None}
+    needed = math.ceil(1 + given * (1 / pairs.listed - 1))
+    return {"odds": odds, "bound": upward(pairs.at_odds(given)), "m": needed}
+
+
 def _planned(
     run: Run,
     *,
@@ -124,7 +158,7 @@ def _planned(
     m: int | None = None,
     relative: bool = False,
     require: Require | None = None,
-) -> Plan | Guarantee | Outlook:
+) -> Plan | RequirementPlan:
     """Say which widths and shares are achievable on the table of a run, or what is known else."""
     schema = run.schema
     engine = engine_of(run.engine)
@@ -137,21 +171,74 @@ def _planned(
         coded, asked = coded_by(run, require)
         value = coded.value(asked.columns) if asked.columns else None
         if (rows := _rows_of_several(coded, value)) is not None:
-            return outlook_of_people(asked.principle, value, rows, len(coded))
+            return asked.principle.outlook(value, rows, people=len(coded))
         return _planned_for(asked, value, len(coded))
     name = _one_column(schema)
     coded, _ = coded_by(run, EpsilonM(epsilon=0, m=1))
     value = coded.value((name,))
+    asked_for = Widths(epsilon, m, relative)
     if (rows := _rows_of_several(coded, value)) is not None:
-        return plan_people(value, rows=rows, epsilon=epsilon, m=m, relative=relative)
-    found = plan_column(value.column, epsilon=epsilon, m=m, relative=relative)
-    return _with_reason(found, value, named=schema.sensitive)
+        return asked_for.of_people(value, rows)
+    return _with_reason(asked_for.of_rows(value), value, named=schema.sensitive)
 
 
-def _planned_for(asked: Requirement, value: Sensitive | None, rows: int) -> Guarantee | Outlook:
+@dataclass(frozen=True)
+class Widths:
+    """What is asked of a numeric column: an ε, an m, both, or neither."""
+
+    epsilon: float | None
+    m: int | None
+    relative: bool
+
+    @property
+    def principle(self) -> EpsilonM:
+        """What is asked for as a principle, with whatever holds where it is not asked."""
+        m = 1 if self.m is None else self.m
+        return EpsilonM(epsilon=self.epsilon or 0, m=m, relative=self.relative)
+
+    def of_rows(self, value: Sensitive) -> Plan:
+        """Answer it for rows."""
+        column = value.columns[0]
+        principle, ranked = self.principle, Ranked.of(column)
+        most = None if self.epsilon is None else principle.largest(value)
+        asked = most is not None and self.m is not None
+        achievable = principle.achievable(value, column.rows) if asked else None
+        found = self._plan(ranked, column.rows, most)
+        return replace(found, achievable=achievable, missing=ranked.missing or None)
+
+    def of_people(self, value: Sensitive, rows: int) -> Plan:
+        """Answer it for people who have several rows, as far as it is necessary.
+
+        `achievable` is False where it is known not to be, and None where a search has to tell.
+        """
+        ranked = Ranked.of_people(value)
+        most = None
+        if self.epsilon is not None:
+            most = ranked.members // self.principle.together(value)
+        beyond = most is not None and self.m is not None and self.m > most
+        found = self._plan(ranked, rows, most)
+        return replace(found, achievable=False if beyond else None, people=ranked.members)
+
+    def _plan(self, ranked: Ranked, rows: int, most: int | None) -> Plan:
+        relative = self.relative
+        neither = self.epsilon is None and self.m is None
+        return Plan(
+            rows=rows,
+            sensitive=ranked.column.name,
+            relative=relative,
+            epsilon=self.epsilon,
+            m=self.m,
+            achievable=None,
+            largest_m=most,
+            epsilon_bound=None if self.m is None else ranked.bound(self.m, relative=relative),
+            frontier=tuple(ranked.frontier(relative=relative)) if neither else None,
+        )
+
+
+def _planned_for(asked: Requirement, value: Sensitive | None, rows: int) -> RequirementPlan:
     """Say what is known of a requirement; where it is not achievable, why, and what is."""
-    found = plan_requirement(asked.principle, value, rows)
-    if isinstance(found, Outlook) and found.achievable is False:
+    found = asked.principle.outlook(value, rows)
+    if found.limits and found.achievable is False:
         return replace(found, **_in_the_way(asked, value, rows))
     return found
 
@@ -187,7 +274,9 @@ def _rows_of_several(coded: Coded, value: Sensitive | None) -> int | None:
     """
     rows = coded.table
     counts, most = rows.person_of.sizes, rows.most_rows
-    if most is not None and counts.max() > most:
+    beyond = most is not None and counts.max() > most
+    each = (rows.capped, *(one.capped for one in rows.linked))
+    if beyond or any(one is not None and len(one) for one in each):
         raise UsageError(BY_CHANCE)
     apart = rows.rows_known and len(np.unique(counts)) > 1
     several = value is not None and value.several
@@ -218,7 +307,7 @@ def _planned_there(
     require: Require | None,
     *,
     relative: bool,
-) -> Plan | Guarantee | Outlook:
+) -> Plan | RequirementPlan:
     """Plan for a table that Spark counts; whatever is asked, distinct values and counts tell it."""
     from shoal.runs.spread import counted_values
 
@@ -226,7 +315,7 @@ def _planned_there(
         _one_column(run.schema)
         value, _ = counted_values(run, engine, EpsilonM(epsilon=0, m=1))
         assert value is not None
-        found = plan_column(value.columns[0], epsilon=epsilon, m=m, relative=relative)
+        found = Widths(epsilon, m, relative).of_rows(value)
         return _with_reason(found, value.each_row, named=run.schema.sensitive)
     (asked,) = requirements(require, run.schema.sensitive)
     value, rows = counted_values(run, engine, require)

@@ -9,10 +9,11 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from shoal.ask.usual import EVERYBODY, KNOWN
+from shoal.ask.options import EVERYBODY, KNOWN
 from shoal.engines.people import check_method
-from shoal.errors import ShoalError, UsageError
+from shoal.errors import Exposing, NotAchievable, ShoalError, UsageError
 from shoal.methods.choice import TRIED
+from shoal.release.manifest import WORDS, conclusion_of
 from shoal.runs.consider import as_sure, changed, consider, every, numbers_of
 from shoal.runs.doing import trial_of
 from shoal.runs.losing import PATIENCE, QUICK, estimate
@@ -22,56 +23,72 @@ from shoal.table.reading import take_frame
 from shoal.utility.workload import Workload
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import polars as pl
 
+    from shoal.ask.ask import Ask
     from shoal.runs.consider import Linked
-    from shoal.runs.losing import Reach
+    from shoal.runs.losing import ForeseenLoss, Reach
 
 QUERIES = 200  # that every form answers
 SEED = 0  # of the queries: nothing is published, and equal calls are to agree
 WIDER, ROOM = 3, 0.65  # times the width, as far as that is so much of what the table bears
 LEFT_OUT = "1%"
+SEARCHED = 2_000  # rows up to which a table is searched to tell whether it keeps something
 
 
-def price(
+def price(table: pl.DataFrame, ask: Ask, **how: Any) -> dict[str, Any]:
+    """Return about what a release loses, as is asked with some changes, tried on some rows."""
+    begun = time.perf_counter()
+    return as_price(tried(table, ask, **how), time.perf_counter() - begun)
+
+
+def tried(
     table: pl.DataFrame,
-    file: str | Path,
+    ask: Ask,
     *,
     drop: str | None = None,
     whole: int | None = None,
     reach: Reach | None = None,
     like: tuple[int, float] | None = None,
     **changes: Any,
-) -> dict[str, Any]:
-    """Return about what a release loses, as a schema file and changes say, tried on some rows.
+) -> ForeseenLoss:
+    """Return what was tried to tell a price.
 
     `drop` names a quasi column to leave out; the rest as for `estimate`.
     """
-    begun = time.perf_counter()
-    run = Run.load(file, table=table, **changes)
+    run = Run.of(ask, table=table, **changes)
     if drop is not None:
         others = [one for one in run.schema.quasi if one != drop]
-        run = Run.load(file, table=table, quasi=others, **changes)
-    found = estimate(run, table, whole=whole, reach=reach, like=like, patience=PATIENCE)
+        run = Run.of(ask, table=table, quasi=others, **changes)
+    return estimate(run, table, whole=whole, reach=reach, like=like, patience=PATIENCE)
+
+
+def as_price(found: ForeseenLoss, seconds: float) -> dict[str, Any]:
+    """Return a price as plain values."""
     stated = found.release.manifest.to_dict()
     return {
         "loss": {"gcp": found.gcp, "ncp": found.ncp},
         "columns": stated["columns"],
-        "fewer": stated.get("capped", 0) / found.rows,  # the share of rows
+        "going": _going(found),
         "rows": found.rows,
         "all_rows": found.all_rows,
         "rough": found.rough,
         "factor": found.factor,
         "method": stated["method"],
         "tables": stated.get("tables", {}),
-        "seconds": time.perf_counter() - begun,
+        "seconds": seconds,
     }
 
 
+def _going(found: ForeseenLoss) -> dict[str, float]:
+    """Return the shares of the rows that were tried and are not published: all, and by reason."""
+    made = found.release.manifest
+    known = {name: (getattr(made, name) or 0) / found.rows for name in ("capped", "suppressed")}
+    return known | {"all": 1 - made.rows / found.rows}
+
+
 def alternatives(
-    table: pl.DataFrame, file: str | Path, lost: dict[str, float], linked: Linked | None = None
+    table: pl.DataFrame, ask: Ask, lost: dict[str, float], linked: Linked | None = None
 ) -> list[dict[str, Any]]:
     """Return what else could be asked for: a kind, and the changes that `price` takes.
 
@@ -79,7 +96,7 @@ def alternatives(
 
     `lost` says what each quasi column loses now; the one that loses most could be left out.
     """
-    run = Run.load(file, table=table, linked=linked)
+    run = Run.of(ask, table=table, linked=linked)
     sensitive = every(run.schema)
     texts = [repr(one) for one in run.asked]
     found: list[dict[str, Any]] = []
@@ -128,11 +145,9 @@ def _short(number: float) -> int | float:
     return int(short) if short.is_integer() else short
 
 
-def methods(
-    table: pl.DataFrame, file: str | Path, linked: Linked | None = None
-) -> list[dict[str, Any]]:
+def methods(table: pl.DataFrame, ask: Ask, linked: Linked | None = None) -> list[dict[str, Any]]:
     """Return the methods that can serve, and which of them is taken where none is named."""
-    run = Run.load(file, table=table, linked=linked)
+    run = Run.of(ask, table=table, linked=linked)
     settled, plain = replace(run, method=None).settled(take_frame(table))
     task = plain.prepare(settled).task
     usual = plain.chosen(task)
@@ -146,14 +161,13 @@ def methods(
     return [{"method": repr(one), "usual": one == usual} for one in found]
 
 
-def forms(
-    table: pl.DataFrame, file: str | Path, linked: Linked | None = None
-) -> list[dict[str, Any]]:
+def forms(table: pl.DataFrame, ask: Ask, linked: Linked | None = None) -> list[dict[str, Any]]:
     """Return for each form how far counts are from the truth, or why it cannot be had.
 
     Half of the counts are off by more than `error`; None where the rows are too few to ask.
+    `regression` says what an analyst may conclude, and `why`.
     """
-    run = Run.load(file, table=table, linked=linked)
+    run = Run.of(ask, table=table, linked=linked)
     release = trial_of(replace(run, form=INTERVALS, seconds=QUICK, enough=lambda: True))
     questions = _questions(table, run)
     found: list[dict[str, Any]] = []
@@ -164,7 +178,8 @@ def forms(
             found.append({"form": form, "problem": problem.sentence})
             continue
         error = None if questions is None else float(questions.error(made).median)
-        found.append({"form": form, "error": error})
+        status, reason = conclusion_of(made.manifest)
+        found.append({"form": form, "error": error, "regression": WORDS[status], "why": reason})
     return found
 
 
@@ -182,3 +197,19 @@ def _questions(table: pl.DataFrame, run: Run) -> Any:
         return workload.draw(settled[rows], schema, seed=SEED)
     except ShoalError:
         return None
+
+
+def kept_together(table: pl.DataFrame, run: Run) -> bool:
+    """Return whether a table can keep all that is required: as far as is known before a search.
+
+    A small table is searched, too. What else is wrong is no matter of the requirements.
+    """
+    try:
+        run.ready(table)
+        if table.height <= SEARCHED:
+            trial_of(replace(run, table=table))
+    except NotAchievable as refused:
+        return isinstance(refused, Exposing)
+    except ShoalError:
+        return True
+    return True

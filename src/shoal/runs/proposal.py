@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.ask.usual import EVERYBODY
+from shoal.ask.options import EVERYBODY
 from shoal.errors import NotAchievable
 from shoal.exact import percent, tidy
 from shoal.methods.choice import choose_method
 from shoal.methods.splitting import Split
-from shoal.principles.planning import width_bound
+from shoal.principles.ordered import Ranked
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.remedies import crowd_of, share_limit
 from shoal.principles.requirement import requirements
@@ -268,9 +268,7 @@ def _method(
     """Return the method for a requirement: the best, or a fast one that loses little more."""
     asked = requirements(require, schema.sensitive)
     best = choose_method(None, asked)
-    if found.rows <= MANY or not all(
-        isinstance(one.principle, EpsilonM) for one in asked if one.columns
-    ):
+    if found.rows <= MANY or not all(one.principle.widths for one in asked if one.columns):
         return repr(best), ()
     return repr(Split()), (f"{best!r} loses less detail than {Split()!r} and takes longer.",)
 
@@ -332,7 +330,7 @@ def promises(cells: pl.Series, schema: Schema, whose: PersonOf) -> list[Promise]
     if column.numeric and kind in {"numeric", "date"}:
         widths = list(_widths(column, rows=not whose.given))
         found += [*widths[:1], *widths[2:3]]
-    if kind == "code":
+    if kind == "code" and not whose.given:  # of several values of a person it may limit none
         found += _alike(column)
     found += _shares(column, whose)
     if len(schema.sensitive) < 2:
@@ -340,13 +338,12 @@ def promises(cells: pl.Series, schema: Schema, whose: PersonOf) -> list[Promise]
     return [(tuple(f"{name}: {text}" for text in texts), why) for texts, why in found]
 
 
-def requirement_for(table: pl.DataFrame, found: Inspection, name: str) -> str | None:
-    """Return what could be required of one sensitive column, None where nothing would help."""
+def requirements_for(table: pl.DataFrame, found: Inspection, name: str) -> list[str]:
+    """Return all that could be required of one sensitive column, the most telling first."""
     schema = found.schema_of((name,))
     policy, _ = missing_policy(found, schema)
     kept, schema, whose = _protected(table, schema, policy)
-    first = next(iter(promises(kept[name], schema, whose)), None)
-    return None if first is None else f"{name}: {first[0][0]}"
+    return [f"{name}: {texts[0]}" for texts, _ in promises(kept[name], schema, whose)]
 
 
 def _alike(column: Column) -> Iterator[Promise]:
@@ -361,11 +358,12 @@ def _alike(column: Column) -> Iterator[Promise]:
 
 def _widths(column: Column, *, rows: bool) -> Iterator[Promise]:
     crowd = crowd_of(EpsilonM(epsilon=0, m=MOST), Sensitive.of((column,)))
+    ranked = Ranked.of(column)
     room, part = (ROOM, PART) if column.missing is None else (UNSURE, LESS)
     for m in range(MOST, 1, -1):
         if m > 2 and m * _most(column.counts, column.missing) > room * column.rows:
             continue  # equal values leave a search next to no room
-        bound = width_bound(column, m)
+        bound = ranked.bound(m)
         width = tidy((bound or 0) / part)
         whole = column.numbers.dtype.kind == "i"
         if width > 0 and not (whole and width < 1):

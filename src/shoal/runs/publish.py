@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.ask.usual import THRESHOLD
+from shoal.ask.options import THRESHOLD
 from shoal.audit.asked import check_asked
 from shoal.audit.described import Wrong
 from shoal.audit.identification import check_threshold
@@ -106,7 +106,7 @@ def say_when(
     Returned is what is taken out of it, where the owner withholds how many rows were left out.
     """
     manifest.say(**dated(threshold))
-    manifest.asked.format = None if format == FORMATS[0] else format
+    manifest.asked.say(format=None if format == FORMATS[0] else format)
     return manifest.withhold() if manifest.asked.withhold_counts else {}
 
 

@@ -5,10 +5,13 @@ group lain in one half of a cell, the half would stand there (downcoding: Cohen.
 Deidentification's Defenses. USENIX Security 2022). Here a reader knows the method, its requirement
 and the values that quasi columns can have, and nothing else. Every table with as many rows is
 equally likely beforehand, the sensitive values being those that are published. The reader goes
-through all of them and keeps those that would have led to the release at hand.
+through all of them and keeps those that would have led to the release at hand. On tables so small
+this is all that can be inferred: the linear program of arXiv 2509.03350, which takes in larger
+ones, narrows the same set of tables by some of its constraints.
 
     quasi     : how often the reader names all quasi values of a group, in any order, and how often
-                a reader does who believes every combination in the cell equally likely
+                a reader expects to who believes every combination in the cell equally likely;
+                of regions that may be more, because rows do not lie evenly there
     sensitive : the largest total variation between what is then believed of the value of a member
                 whose quasi values are known, and the values of the group
 """
@@ -27,11 +30,13 @@ import numpy as np
 from shoal.errors import NotAchievable, UsageError
 from shoal.exact import percent, upward
 from shoal.methods.choice import check_task
-from shoal.principles.groups import Groups
-from shoal.release.cells import cells, spans
+from shoal.release.cells import cells
+from shoal.release.cover import covers
+from shoal.runs.checks import check_cells
 from shoal.runs.knowing import check_plain, outcomes, variation
 from shoal.runs.run import Run
 from shoal.table.coded import Sensitive
+from shoal.table.grid import REGIONS, TIGHT
 from shoal.table.reading import take_frame
 
 if TYPE_CHECKING:
@@ -40,20 +45,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.methods.base import Method, Task
+    from shoal.principles.groups import Groups
     from shoal.principles.requirement import Require
+    from shoal.release.cover import Cover
     from shoal.table.column import Column
     from shoal.table.schema import Schema
 
+CELLS = {TIGHT: "tight cells", REGIONS: "regions"}
 MOST = 20_000  # tables that are gone through
 
-Known = tuple[tuple[str, ...], tuple[int, ...]]  # the cells of a group, and its values, ascending
+Values = tuple[int, ...]
+# The cells of a group, its values, ascending, and the values of all groups of its node.
+Known = tuple[tuple[str, ...], Values, tuple[Values, ...]]
 Members = tuple[tuple[int, int], ...]  # of a group, the combination and the value of each
 World = tuple[Members, ...]  # of every group that is shown, in the order in which they are
 
 
 @dataclass(frozen=True)
 class Refinement:
-    """What a reader refines, over all tables; `told` and `usual` are shares of groups.
+    """What a reader refines of a kind of cells, over all tables.
+
+    `told` and `usual` are shares of groups: named by such a reader, and expected by one who takes
+    all values in a cell for equally likely.
 
     `sensitive` is what is learned about sensitive values beyond the groups, 0 where nothing is.
     """
@@ -65,15 +78,16 @@ class Refinement:
     told: float
     usual: float
     sensitive: float
+    cells: str = TIGHT
 
     @property
     def sentence(self) -> str:
         """Say it in plain words."""
         said = (
-            f"A reader who knows {self.method} and its requirement names all quasi-identifiers of "
-            f"a group, in any order, for {percent(self.told, 1)} of groups, and for "
-            f"{percent(self.usual, 1)} by the published cells alone (over all {self.tables:,} "
-            f"tables of {self.rows} rows). "
+            f"A reader of {CELLS[self.cells]} who knows {self.method} and its requirement names "
+            f"all quasi-identifiers of a group, in any order, for {percent(self.told, 1)} of "
+            "groups. A reader who considers all values in a cell equally likely expects "
+            f"{percent(self.usual, 1)} (over all {self.tables:,} tables of {self.rows} rows). "
         )
         if not self.sensitive:
             return f"{said}The reader learns nothing more about sensitive values."
@@ -93,6 +107,7 @@ def refine(
     *,
     require: Require | Iterable[Require],
     method: Method | str | None = None,
+    cells: str = TIGHT,
 ) -> Refinement:
     """Measure what a reader who knows the method refines of published cells, on a tiny table.
 
@@ -101,9 +116,11 @@ def refine(
 
     Parameters
     ----------
-    frame, schema, require, method : as for `anonymize`.
+    frame, schema, require, method, cells : as for `anonymize`. Regions fill the public bounds, by
+        default the range of the table's values.
     """
-    asked = Run(schema=schema, require=require, method=method)
+    asked = Run(schema=schema, require=require, method=method, cells=cells)
+    check_cells(asked)
     check_plain(asked.schema.person, asked.schema.never_mix)
     table, run = asked.settled(take_frame(frame))
     task = run.prepare(table).task
@@ -128,8 +145,8 @@ def _measured(task: Task, method: Method) -> Refinement:
     tables = 0
     for combined, one in _tables(task):
         tables += 1
-        for labels, chance in outcomes(method, one):
-            groups = _shown(one, labels, combined, values, inside)
+        for found, chance in outcomes(method, one):
+            groups = _shown(one, found, combined, values, inside)
             seen[tuple(known for known, _ in groups)][tuple(who for _, who in groups)] += chance
     if not seen:
         msg = f"{method!r} finds nothing to publish, whatever the quasi values are."
@@ -140,7 +157,7 @@ def _measured(task: Task, method: Method) -> Refinement:
         weight = sum(worlds.values(), Fraction(0))
         for known in set(shown):  # groups that show the same cannot be told apart
             places = [place for place, one in enumerate(shown) if one == known]
-            published, listed = known
+            published, listed, _ = known
             told += _likeliest(worlds, places)
             usual += weight * len(places) * _usual(inside[published], len(listed))
             whole += weight * len(places)
@@ -153,6 +170,7 @@ def _measured(task: Task, method: Method) -> Refinement:
         float(told / whole),
         float(usual / whole),
         upward(furthest),
+        task.coded.cells,
     )
 
 
@@ -171,7 +189,7 @@ def _tables(task: Task) -> Iterator[tuple[NDArray[np.int64], Task]]:
 
 def _shown(
     task: Task,
-    labels: NDArray[np.int64],
+    groups: Groups,
     combined: NDArray[np.int64],
     values: list[int],
     inside: dict[tuple[str, ...], int],
@@ -180,17 +198,26 @@ def _shown(
 
     How many combinations cells cover is noted in `inside`.
     """
-    groups = Groups(labels)
-    texts = [cells(one, spans(one, groups)).to_list() for one in task.coded.quasi]
+    covered = covers(task.coded, task.coded.quasi, groups)
+    texts = [cells(one).to_list() for one in covered]
     found = []
     for group in range(len(groups)):
         rows = groups.rows(group).tolist()
         who = tuple(sorted((int(combined[row]), values[row]) for row in rows))
         shown = tuple(text[group] for text in texts)
         if shown not in inside:
-            inside[shown] = prod(_count_inside(one, rows) for one in task.coded.quasi)
-        found.append(((shown, tuple(sorted(values[row] for row in rows))), who))
-    return sorted(found)
+            inside[shown] = prod(
+                _count_inside(*both, group) for both in zip(task.coded.quasi, covered, strict=True)
+            )
+        found.append((shown, who))
+    listed = [tuple(sorted(value for _, value in who)) for _, who in found]
+    nodes = range(len(groups)) if groups.nodes is None else groups.nodes.tolist()
+    beside = {
+        node: tuple(sorted(one for one, at in zip(listed, nodes, strict=True) if at == node))
+        for node in nodes
+    }
+    every = zip(found, listed, nodes, strict=True)
+    return sorted(((shown, own, beside[node]), who) for (shown, who), own, node in every)
 
 
 def _likeliest(worlds: dict[World, Fraction], places: list[int]) -> Fraction:
@@ -225,12 +252,14 @@ def _learned(worlds: dict[World, Fraction], places: list[int], listed: tuple[int
     return furthest
 
 
-def _count_inside(column: Column, rows: list[int]) -> int:
-    """Count the values that a cell covers which is drawn around some rows: none widens it."""
-    own = column.codes[rows]
-
-    def drawn(codes: NDArray) -> str:
-        part = replace(column, codes=codes.astype(np.int32))
-        return str(cells(part, spans(part, Groups(np.zeros(len(codes), np.int64))))[0])
-
-    return sum(drawn(np.append(own, value)) == drawn(own) for value in range(column.distinct))
+def _count_inside(column: Column, cover: Cover, group: int) -> int:
+    """Count the values of a column that the cell of a group covers."""
+    if column.tree is not None:
+        assert column.places is not None
+        own = column.places
+    elif column.values is None:
+        own = 2 * np.arange(column.distinct) + 1
+    else:  # the values of a grid are those of the column, and more
+        assert cover.domain.values is not None
+        own = 2 * np.searchsorted(cover.domain.values, column.values) + 1
+    return int(cover.contains(own, np.full(len(own), group)).sum())

@@ -21,10 +21,11 @@ import polars as pl
 from shoal.audit.exposed import MANY, Everybody, ShownRows, are_words, count_columns
 from shoal.errors import Exposing, Naming, option
 from shoal.exact import percent, read_share
+from shoal.inspection.lexicon import names_private
 from shoal.inspection.private import says_names
 from shoal.inspection.profile import Profile
 from shoal.principles.groups import Groups
-from shoal.release.carried import carried_text
+from shoal.release.cells import carried_text
 from shoal.release.forms import as_it_was
 from shoal.table.forms import TWO_TABLES
 from shoal.table.groupings import BETWEEN
@@ -99,8 +100,10 @@ def _exposing(names: Sequence[str], share: float, who: str) -> Exposing:
     several = len(names) > 1
     listed, joined = ", ".join(map(repr, names)), ",".join(names)
     they, them = ("Columns {} are", "them") if several else ("Column {} is", "it")
-    flat = ",".join(name for name in names if "." not in name)  # linked columns have no groups
-    coarser = f"generalize {them} ({option('quasi', flat)}), " if flat else ""
+    # Linked columns have no groups, and what is private is no better off in a cell of a few values.
+    flat = [name for name in names if not ("." in name or names_private(name))]
+    some = them if flat == [*names] else ", ".join(map(repr, flat))
+    coarser = f"generalize {some} ({option('quasi', ','.join(flat))}), " if flat else ""
     msg = (
         f"{they.format(listed)} published unchanged, and {percent(share)} of the {who} are unique "
         f"in their group on {'one of ' * several}{them}: anyone who knows the value finds the "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.ask.usual import THRESHOLD
+from shoal.ask.options import THRESHOLD
 from shoal.audit.claims import manifest_schema
 from shoal.audit.identification import check_threshold
 from shoal.audit.matches import audit_matches
@@ -66,7 +66,10 @@ class Release(ReleaseData, Shown):
             keep_other=keep_other,
         )
         if self.recast and form in {MEANS, TWO_TABLES}:
-            msg = "A coarser release was made from boxes: nobody knows the values that are in them."
+            msg = (
+                "A coarser release was made from published boxes, so the exact values are not "
+                "known."
+            )
             raise UsageError(msg)
         from shoal.runs.auditing import audited
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,7 @@ import polars as pl
 from shoal.audit.identification import release_groups
 from shoal.audit.people import descriptions
 from shoal.errors import option, spell
-from shoal.inspection.advise import may_say_whom, names_people, whom_rows_are_about
-from shoal.inspection.suspect import look_alikes
-from shoal.methods.choice import why
+from shoal.inspection.whom import asks_whom, may_say_whom, names_people, whom_rows_are_about
 from shoal.principles.groups import Groups
 from shoal.release.boxes import exact_marks, exact_matches
 from shoal.release.layout import row_counts
@@ -35,9 +34,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.inspection.whom import Advice
     from shoal.principles.requirement import Requirement
+    from shoal.release.layout import Suppression
+    from shoal.release.manifest import Manifest
     from shoal.release.release import ReleaseData
     from shoal.runs.release import Release
+    from shoal.runs.spread import SpreadRelease
     from shoal.table.coded import Coded
     from shoal.table.schema import Schema
 
@@ -133,22 +136,39 @@ class AlsoPeople(list[str]):
 
 
 def about_whom(table: pl.DataFrame, schema: Schema) -> Iterator[Remark]:
-    """Warn where a column that was dropped seems to say that several rows are about one person."""
-    if schema.person is not None:
+    """Warn where a column that is not published seems to repeat because people have several rows.
+
+    Where no name of a column says so, of what the owner calls identifying the best is asked about.
+    """
+    if schema.person is not None or len(table) < 2:
         return
+    asked: dict[str, Advice] = {}
+    told = False
     for name in table.columns:
-        if schema.role(name) not in {None, "identifying", PSEUDONYM} or len(table) < 2:
+        role, column = schema.role(name), table[name]
+        if role not in {None, "identifying", PSEUDONYM}:
             continue
-        column = table[name]
         if column.dtype.is_float() or column.dtype.is_nested() or column.dtype == pl.Null:
             continue
         filled = len(column) - column.null_count()
         found = whom_rows_are_about(name, column.drop_nulls().n_unique(), filled)
-        if found is None or found.strength < LIKELY:
-            continue
+        if found is not None and found.strength >= LIKELY:
+            told = True
+            yield Remark(
+                f"Column {name!r} has {found.why}, and what is promised counts rows. To count "
+                f"people, say {option('person', name)}.",
+                warning=True,
+            )
+        elif role == "identifying":
+            counts = column.drop_nulls().cast(pl.String).alias(name).value_counts(name="#rows")
+            advice = asks_whom(name, counts[name], counts["#rows"].to_numpy().astype(np.int64))
+            asked |= {name: advice} if advice else {}
+    if asked and not told:
+        name, best = max(asked.items(), key=lambda one: one[1].strength)
+        repeats = str(best.question).partition(":")[0]
         yield Remark(
-            f"Column {name!r} has {found.why}, and what is promised counts rows. To count people, "
-            f"say {option('person', name)}.",
+            f"Column {name!r} has {repeats}, and what is promised counts rows. If one person can "
+            f"have several rows, say {option('person', name)}.",
             warning=True,
         )
 
@@ -171,6 +191,8 @@ def about_release(
 ) -> Iterator[Remark]:
     """Say what the owner should know of a release; `named`: whether its method was asked for."""
     method, rows = release.manifest.method, len(release.coded)
+    from shoal.methods.choice import why
+
     reason = why(method, rows, release.requirements, release.form, release.coded.cells)
     if (first := release.settings.get("instead_of")) is not None:
         yield Remark(
@@ -181,16 +203,36 @@ def about_release(
         yield Remark(reason)
     if seed is not None:
         yield Remark(
-            "made with a seed, so the order of rows can be worked out. For testing only.",
+            "made with a seed, so a reader can work out the order of rows. For testing only.",
             warning=True,
         )
+    yield from about_review(release.manifest)
     if release.schema.pseudonymize:
         yield Remark(warning(release.schema.pseudonymize), warning=True)
         yield from _about_pseudonyms(release)
     yield from about_required(release.requirements, release.schema, release.manifest.groups)
     yield from _about_bounds(release)
-    yield from _about_labels(release)
+    for column in (*release.coded.quasi, *release.coded.sensitive):
+        if not column.numeric:
+            counts = np.bincount(column.codes, minlength=column.distinct)
+            yield from about_labels(column.name, column.spellings, counts)
     yield from _about_rows(release, escaped=escaped)
+
+
+def about_spread(release: SpreadRelease) -> Iterator[Remark]:
+    """Say what the owner should know of a release by Spark."""
+    rows, people = release.manifest.rows, release.manifest.people
+    yield from about_review(release.manifest)
+    yield from about_required(release.requirements, release.schema, release.manifest.groups)
+    yield from release.of_labels
+    yield from about_left_out(release.suppression, rows, people, release.facts["dropped"])
+
+
+def about_review(manifest: Manifest) -> Iterator[Remark]:
+    """Say that a release should have been reviewed by now."""
+    review = manifest.context.get("review_date", "")
+    if review and date.fromisoformat(review) < date.today():  # noqa: DTZ011 - where the owner is
+        yield Remark(f"The date of review, {review}, has passed.", warning=True)
 
 
 def about_required(
@@ -210,13 +252,13 @@ def about_required(
         it, was = ("it", "It is") if len(bare) == 1 else ("them", "They are")
         yield Remark(
             f"Nothing is promised about {', '.join(bare)}. {was} published as a secret, and no "
-            f"requirement says what nobody may know of {it}.",
+            f"requirement protects {it}.",
             warning=True,
         )
     if groups == 1:
         yield Remark(
-            "all rows are in one group, so the quasi columns tell nothing any more. Ask for less, "
-            "or see with `shoal tune` where that begins.",
+            "all rows are in one group, so the quasi-identifiers show nothing any more. Require "
+            "less, or see with `shoal tune` where that begins.",
             warning=True,
         )
 
@@ -243,7 +285,7 @@ def _about_pseudonyms(release: Release) -> Iterator[Remark]:
         yield Remark(
             f"Column {name!r} ties {rows:,} rows to {people:,} people, and {alone:,} of them "
             "are the only one with rows in the groups that theirs are in: this release gives them "
-            f"away to whoever knows their rows. To count people, say {option('person', name)} "
+            f"away to readers who know their rows. To count people, add {option('person', name)} "
             f"instead of {option('pseudonymize')}.",
             warning=True,
         )
@@ -261,38 +303,44 @@ def _about_bounds(release: Release) -> Iterator[Remark]:
     if bare:
         yield Remark(
             f"Nothing is said of the bounds of {', '.join(bare)}: the outermost regions end at the "
-            "smallest and the largest published value, which somebody has. Say in the schema file "
+            "smallest and the largest published value, which are values of people. State in the "
+            "schema file "
             "what is publicly possible, for example bounds = [0, 120] under [columns.age].",
             warning=True,
         )
 
 
-def _about_labels(release: Release) -> Iterator[Remark]:
-    """Say which columns have labels that only look like one value."""
-    for column in (*release.coded.quasi, *release.coded.sensitive):
-        if column.numeric:
-            continue
-        counts = np.bincount(column.codes, minlength=column.distinct)
-        found = look_alikes(column.spellings, counts)
-        if found is not None:
-            rows = int(counts[found.which].sum())
-            yield Remark(
-                f"{found.text} in {column.name!r} ({rows:,} rows). Each spelling counts as a value "
-                "of its own, and a group that holds several seems more diverse than it is. Make "
-                "them one first.",
-                warning=True,
-            )
+def about_labels(name: str, labels: pl.Series, counts: NDArray[np.int64]) -> Iterator[Remark]:
+    """Say which labels of a column only look like one value, by how many rows have each."""
+    from shoal.inspection.suspect import look_alikes
+
+    found = look_alikes(labels, counts)
+    if found is not None:
+        rows = int(counts[found.which].sum())
+        yield Remark(
+            f"{found.text} in {name!r} ({rows:,} rows). Each spelling counts as a value of its "
+            "own, and a group that holds several seems more diverse than it is. Make them one "
+            "first.",
+            warning=True,
+        )
+
+
+def about_left_out(
+    suppression: Suppression, rows: int, people: int | None, dropped: int
+) -> Iterator[Remark]:
+    """Say which rows are missing beside so many that are published."""
+    if sentence := str(suppression):
+        yield Remark(sentence)
+    if warning := suppression.out_of_step(rows, people):
+        yield Remark(warning, warning=True)
+    if dropped:
+        yield Remark(f"Left out {dropped} rows with missing cells.")
 
 
 def _about_rows(release: Release, *, escaped: bool) -> Iterator[Remark]:
     """Say which rows are missing, and which cells a spreadsheet would run."""
-    suppression = release.suppression
-    if sentence := str(suppression):
-        yield Remark(sentence)
-    if warning := suppression.out_of_step(len(release.coded), release.manifest.people):
-        yield Remark(warning, warning=True)
-    if dropped := release.facts["dropped"]:
-        yield Remark(f"Left out {dropped} rows with missing cells.")
+    rows, people = len(release.coded), release.manifest.people
+    yield from about_left_out(release.suppression, rows, people, release.facts["dropped"])
     if release.formulas and escaped:
         yield Remark(f"Escaped {release.formulas} cells that a spreadsheet would run.")
     elif release.formulas:

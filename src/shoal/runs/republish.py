@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from shoal.table.schema import Schema
 
 AGAIN = (
-    "The release of the run before never appeared: it is published now, as it was to be. Run again "
-    "to publish the table as it is now."
+    "The previous run did not finish publishing. Its release is published now, unchanged. Run "
+    "again to publish the table as it is now."
 )
 
 
@@ -216,7 +216,7 @@ def _check_left(run: Run, rows: pl.DataFrame) -> None:
     real = rows.group_by(GROUP).agg(pl.col(HERE).sum())[HERE].to_list()
     if not real:
         msg = (
-            "Nobody is left to be published: every group has fewer than "
+            "No one is left to be published: every group has fewer than "
             f"{run.least_real:,} real people, and new people form no groups yet. Lower "
             f"{option('least_real')}, or publish when there are more people. The ledger is as it "
             "was."
@@ -248,7 +248,7 @@ def _check(run: Run) -> None:
         raise UsageError(msg)
     for one in run.asked:
         if one.principle.population:
-            msg = f"{one!r} is about everybody who could be in the table, and they change."
+            msg = f"{one!r} is about everyone who could be in the table, and they change."
             raise UsageError(msg)
         if one.principle.scaled or not one.principle.by_itself:
             msg = (

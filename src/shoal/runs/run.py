@@ -15,13 +15,8 @@ from shoal.ask.ask import Ask
 from shoal.ask.fields import AboutRun
 from shoal.ask.options import READING, is_said, options_of
 from shoal.audit.identification import check_threshold
-from shoal.engines.base import is_spark
-from shoal.engines.local import engine_of, foresee
-from shoal.engines.people import as_people, check_method
+from shoal.engines.base import engine_of, is_spark
 from shoal.exact import read_share
-from shoal.methods.base import Method, Task
-from shoal.methods.choice import check_least_risk, choose_method, method_for
-from shoal.principles.base import OneDimensional
 from shoal.principles.requirement import asked_of, check_population, requirements
 from shoal.progress import Better, Enough, Progress, never, silent, untold
 from shoal.release.building import columns_of
@@ -37,11 +32,10 @@ from shoal.runs.checks import (
     check_named,
     check_places,
     check_trials,
-    checked_settings,
+    checked,
     prepare,
     reads_files,
 )
-from shoal.runs.doing import Outcome, go, release_of
 from shoal.runs.holding import check_hold_out, hold_out
 from shoal.runs.percentiles import check_percentiles, offered_rows
 from shoal.runs.refusing import check_columns
@@ -53,19 +47,19 @@ from shoal.table.linked import parted
 from shoal.table.pseudonyms import check_key, read_key
 from shoal.table.reading import read_lean, read_table, take_frame
 from shoal.table.schema import Schema
-from shoal.table.settings import ROLES, Settings
+from shoal.table.settings import ROLES, Settings, read_settings
 from shoal.table.settling import settle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
+    from shoal.methods.base import Method, Task
     from shoal.principles.requirement import Requirement
     from shoal.runs.compare import Comparison
+    from shoal.runs.doing import Outcome
     from shoal.runs.release import Release
     from shoal.runs.tune import Frontier
     from shoal.table.coded import Coded
@@ -102,7 +96,7 @@ class Run(AboutRun):
     # The schema file, and the roles that options took from it.
     said: Settings = field(default_factory=Settings, repr=False)
     # Where it was drawn before the numbers were cut off which rows of a person are published.
-    turns: NDArray[np.int64] | None = field(default=None, repr=False)
+    offered: pl.Series | None = field(default=None, repr=False)
     overruled: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -116,15 +110,21 @@ class Run(AboutRun):
 
     @classmethod
     def of(
-        cls, said: Settings | None = None, *, key_file: str | Path | None = None, **options: Any
+        cls,
+        asked: Settings | Ask | None = None,
+        *,
+        key_file: str | Path | None = None,
+        **options: Any,
     ) -> Self:
-        """Make a run of a schema file and options, which overrule it; None and False say nothing.
+        """Make a run of what was asked, as in a schema file, and options, which overrule it.
 
-        Options are the fields of a run and the parameters of a schema.
+        Options are the fields of a run and the parameters of a schema; None and False say nothing.
         """
-        said = Settings(cls.asks()) if said is None else said
+        if isinstance(asked, Ask):
+            asked = checked(Settings(asked))
+        said = Settings(cls.asks()) if asked is None else asked
         given = {name: value for name, value in options.items() if is_said(value)}
-        own = {one.name for one in fields(cls)} - {"said", "schema", "turns", "overruled"}
+        own = {one.name for one in fields(cls)} - {"said", "schema", "offered", "overruled"}
         of_file = {name: getattr(said.ask, name) for name in options_of(cls.asks) if name in own}
         if "context" in given:
             given["context"] = {**said.ask.context, **given["context"]}
@@ -152,9 +152,9 @@ class Run(AboutRun):
         return cls(table=frame, schema=schema, **asked)
 
     @classmethod
-    def load(cls, path: str | Path, **options: Any) -> Self:
-        """Make a run of a schema file; options overrule what it says."""
-        return cls.of(checked_settings(path, cls.asks), **options)
+    def load(cls, path: str | Path, *, text: str | None = None, **options: Any) -> Self:
+        """Make a run of a schema file, or of what one says; options overrule it."""
+        return cls.of(checked(read_settings(path, cls.asks, text)), **options)
 
     @cached_property
     def asked(self) -> list[Requirement]:
@@ -173,6 +173,8 @@ class Run(AboutRun):
 
     def check_asked(self) -> None:
         """Raise what is wrong with what is asked, wherever it would be written."""
+        from shoal.methods.choice import choose_method
+
         check_key(self.schema.pseudonymize, self.key)
         check_title(self.title)
         check_context(self.context)
@@ -203,7 +205,9 @@ class Run(AboutRun):
         how = {name: getattr(self, name) for name, one in known if one.panel == READING}
         if not lean:
             return read_table(self.table, **how)
-        wanted = self.wanted if self.schema.persons else AlsoPeople(self.wanted)
+        wanted = self.wanted
+        if not self.schema.persons:
+            wanted = AlsoPeople([*wanted, *self.schema.identifying])
         return read_lean(self.table, **how, wanted=wanted, progress=progress)
 
     @property
@@ -214,15 +218,21 @@ class Run(AboutRun):
 
     def settled(self, table: pl.DataFrame) -> tuple[pl.DataFrame, Self]:
         """Return a table rounded and cut off, and the run with what the table has decided."""
-        stays, turns = offered_rows(self, table)
+        stays = offered_rows(self, table)
         table, schema = settle(table, self.schema, stays)
-        return table, replace(self, schema=schema, turns=turns)
+        return table, replace(self, schema=schema, offered=stays)
 
     def coded(self, table: pl.DataFrame, progress: Progress = silent) -> Coded:
         """Code a table for what is asked of it."""
-        asked = asked_of(self.asked)
-        how: dict[str, Any] = {"missing": self.missing, "asked": asked, "progress": progress}
-        coded = replace(code_table(table, self.schema, **how), turns=self.turns, cells=self.cells)
+        coded = code_table(
+            table,
+            self.schema,
+            missing=self.missing,
+            asked=asked_of(self.asked),
+            offered=self.offered,
+            progress=progress,
+        )
+        coded = replace(coded, cells=self.cells)
         if self.cells == REGIONS:
             return coded
         return replace(coded, quasi=tuple(replace(one, step=None) for one in coded.quasi))
@@ -233,6 +243,9 @@ class Run(AboutRun):
 
     def chosen(self, task: Task) -> Method:
         """Return the method of the run, which can search for what is required, or raise."""
+        from shoal.engines.people import as_people, check_method
+        from shoal.methods.choice import choose_method, method_for
+
         method = self.method
         if method is None:
             chosen = method_for(as_people(task), self.seed, self.form)
@@ -255,6 +268,10 @@ class Run(AboutRun):
         The second is without rows that may be left out and have to be. Raises as a search would at
         once.
         """
+        from shoal.engines.local import foresee
+        from shoal.engines.people import as_people
+        from shoal.methods.choice import check_least_risk
+
         table, run = self.settled(take_frame(frame))
         prepared = run.prepare(table)
         task = prepared.task
@@ -277,7 +294,7 @@ class Run(AboutRun):
             from shoal.runs.spread import rehearse_spread
 
             return rehearse_spread(self, engine, progress, tell)
-        from shoal.principles.planning import largest_share
+        from shoal.methods.base import Method
         from shoal.runs.estimate import search_seconds, whole_run
 
         frame = take_frame(self.read(progress, tell))
@@ -294,10 +311,8 @@ class Run(AboutRun):
                 {
                     "principle": repr(one),
                     "achievable": True,
-                    "largest_m": largest_share(value.columns[0], one.principle)
-                    if isinstance(one.principle, OneDimensional)
-                    and value is not None
-                    and not value.several
+                    "largest_m": widths.largest(value)
+                    if (widths := one.principle.widths) and value and not value.several
                     else None,
                 }
                 for one, value in zip(left.requirements, left.values, strict=True)
@@ -330,6 +345,8 @@ class Run(AboutRun):
 
     def release(self, progress: Progress = silent, tell: Tell = unheard) -> Release:
         """Read, search and recode; nothing is written, or by Spark where it is its own alone."""
+        from shoal.runs.doing import release_of
+
         return release_of(self, progress, tell)
 
     def compare(self, **options: Any) -> Comparison:
@@ -352,6 +369,8 @@ class Run(AboutRun):
 
     def go(self, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
         """Read, search, write and audit; `tell` hears every remark as soon as it is known."""
+        from shoal.runs.doing import go
+
         return go(self, progress, tell)
 
 

@@ -4,40 +4,39 @@ from __future__ import annotations
 
 import math
 import os
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from shoal.ask.toml import key_of
-from shoal.ask.toml import value as quoted
-from shoal.ask.usual import EVERYBODY
+from shoal.ask.ask import key_of, quoted
+from shoal.ask.options import EVERYBODY
 from shoal.errors import OutputError, UnknownColumn, UsageError, option
 from shoal.exact import percent, tidy
-from shoal.inspection.advise import weighing
+from shoal.inspection.assuming import open_table
 from shoal.inspection.inspect import inspect
+from shoal.inspection.weights import weighing
 from shoal.release.places import PUBLIC, write_whole
 from shoal.runs.look import beyond_the_cap, lowered
 from shoal.runs.losing import SAMPLE
-from shoal.runs.proposal import DEAR, propose, protecting, requirement_for
+from shoal.runs.proposal import DEAR, propose, protecting, requirements_for
+from shoal.runs.schema_lines import code_lines, comment, listed, reading_lines
 from shoal.table.databases.access import is_address, to_keep
 from shoal.table.dates import check_format
 from shoal.table.files import check_spelling
-from shoal.table.reading import read_table
 from shoal.table.schema import Schema
 from shoal.views.commands import Command
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from shoal.inspection.assuming import Opened
     from shoal.inspection.inspect import ColumnInspection, Inspection
     from shoal.runs.proposal import Proposal
+    from shoal.table.columns import Reads
 
 
-WIDTH = 92
 STEPS = 100  # that numbers are suggested to be rounded to
-KEPT = ("encoding",)  # what a schema file says of how its table is read
 PREFIXED = 20  # values from which a code is published by its beginning
 
 
@@ -48,7 +47,8 @@ def proposed_schema(
     table: pl.DataFrame,
     source: str | None,
     *,
-    reading: Mapping[str, str | None] | None = None,
+    opened: Opened | None = None,
+    query: str | None = None,
     file: str = "shoal.toml",
     ask: Ask | None = None,
 ) -> tuple[str, bool]:
@@ -57,7 +57,8 @@ def proposed_schema(
     Parameters
     ----------
     source : where the table is, as seen from the file; None where it cannot be named.
-    reading : how the table was read, as `encoding` or `sheet`.
+    opened : how the table was read, and what was assumed.
+    query : what was read from a database.
     file : the name that the schema file will have.
     ask : called with each question that decides what is proposed; without it nothing is asked.
     """
@@ -72,12 +73,13 @@ def proposed_schema(
         choices = _chosen(choices, ask)
     schema = protecting(schema, choices[0].sensitive if choices else schema.sensitive[:1])
     rivals = [name for name in found.named("sensitive") if name not in schema.published]
-    others = {name: requirement_for(table, found, name) for name in rivals}
-    how = {name: said for name, said in (reading or {}).items() if said is not None}
+    others = {name: next(iter(requirements_for(table, found, name)), None) for name in rivals}
+    assumed = () if opened is None else opened.assumed
     lines = [
-        *_head(found, source, how, file),
+        *_head(found, source, query, file),
+        *reading_lines(assumed),
         *_run(found, schema, choices, others, _people_going(table, schema, least)),
-        *_columns(found, schema),
+        *_columns(found, schema, code_lines(opened)),
     ]
     return "\n".join(lines) + "\n", bool(choices)
 
@@ -150,23 +152,11 @@ def _words(one: Proposal) -> str:
     return f"{one.reasons[0].removesuffix('.')}: {price}."
 
 
-def _comment(text: str) -> list[str]:
-    plain = "".join(letter if letter.isprintable() else " " for letter in text)
-    return [f"# {line}" for line in textwrap.wrap(plain, WIDTH, break_on_hyphens=False)]
-
-
-def _list(names: tuple[str, ...]) -> str:
-    shown = quoted(names)
-    if len(shown) <= WIDTH:
-        return shown
-    return "[\n" + "".join(f"  {quoted(name)},\n" for name in names) + "]"
-
-
-def _head(found: Inspection, source: str | None, how: Mapping[str, str], file: str) -> list[str]:
+def _head(found: Inspection, source: str | None, query: str | None, file: str) -> list[str]:
     shown = file if file.isprintable() else "THIS_FILE"
-    typed = tuple((name, said) for name, said in how.items() if name not in KEPT)
+    typed = () if query is None else (("query", query),)
     said = [
-        *_comment(
+        *comment(
             f"How to publish a table of {found.rows:,} rows. Shoal guessed everything here from "
             "column names and cells: check it. A line that begins with ? is a question that only "
             "you can answer. Paths are relative to this file. Then run beside it:"
@@ -177,9 +167,6 @@ def _head(found: Inspection, source: str | None, how: Mapping[str, str], file: s
     ]
     if source is not None:
         said += [f"table = {quoted(source)}", ""]
-    for name in KEPT:
-        if name in how:
-            said += [f"{name} = {quoted(how[name])}", ""]
     return said
 
 
@@ -192,40 +179,40 @@ def _run(
 ) -> list[str]:
     quasi, identifying = schema.quasi, schema.identifying
     said = [
-        *_comment("Columns that others may know about a person. Shoal generalizes them."),
-        f"quasi = {_list(quasi)}",
+        *comment("Columns that others may know about a person. Shoal generalizes them."),
+        f"quasi = {listed(quasi)}",
     ]
     if found.unique is not None and quasi == found.named("quasi"):
         share = "Over 99.9%" if 0.999 < found.unique < 1 else percent(found.unique, 1)
-        said += _comment(f"{share} of the rows are unique in them.")
+        said += comment(f"{share} of the rows are unique in them.")
     said += [
         "",
-        *_comment("Columns to protect. Shoal publishes their values unchanged, but in groups."),
-        f"sensitive = {_list(schema.sensitive)}",
+        *comment("Columns to protect. Shoal publishes their values unchanged, but in groups."),
+        f"sensitive = {listed(schema.sensitive)}",
     ]
     if weight := _survey_weight(found):
         said += [
             "",
-            *_comment("How many people of the population a row stands for; published as a mean."),
+            *comment("How many people of the population a row stands for; published as a mean."),
             f"survey_weight = {quoted(weight)}",
         ]
     if others:
-        said += _comment(
+        said += comment(
             "These are sensitive, too, and are not published. To publish one, add it above and "
             "require something of it, for example:"
         )
-        said += [line for name, text in others.items() for line in _comment(_for_one(name, text))]
+        said += [line for name, text in others.items() for line in comment(_for_one(name, text))]
     said += [
         "",
         *_person(found, schema, going),
-        *_comment("Columns that identify a person. Shoal does not publish them."),
-        f"identifying = {_list(identifying)}",
+        *comment("Columns that identify a person. Shoal does not publish them."),
+        f"identifying = {listed(identifying)}",
         "",
-        *_comment("Columns to publish unchanged: only what nobody could know about a person."),
+        *comment("Columns to publish unchanged: only what no reader could know about a person."),
         "other = []",
         "",
     ]
-    return [*said, *_required(choices, _comment(incomplete(found)), found.rows)]
+    return [*said, *_required(choices, comment(incomplete(found)), found.rows)]
 
 
 def incomplete(found: Inspection) -> str:
@@ -262,12 +249,12 @@ def _person(found: Inspection, schema: Schema, going: str) -> list[str]:
     most = schema.most_rows
     why = next(column.why for column in found.columns if column.name == schema.person)
     return [
-        *_comment(f"Whom rows are about: {why}. People are counted; it is not published."),
+        *comment(f"Whom rows are about: {why}. People are counted; it is not published."),
         f"person = {quoted(schema.person)}",
-        *_comment(
-            f"95 in 100 people have at most {most} rows. Of the others, {most} rows are published, "
-            "drawn at random: a reader who knows how many rows a person has must find several "
-            f"people with as many. {going}"
+        *comment(
+            f"95 in 100 people have at most {most} rows. Of the others, at most {most} are "
+            "published, drawn at random: a reader who knows how many rows a person has must find "
+            f"several people with as many. {going}"
         ),
         f"most_rows = {most}",
         "",
@@ -277,7 +264,7 @@ def _person(found: Inspection, schema: Schema, going: str) -> list[str]:
 def _required(choices: Sequence[Proposal], missing: list[str], rows: int) -> list[str]:
     if not choices:
         return [
-            *_comment(
+            *comment(
                 "No quasi column could be suggested, or none that is complete in any row. Name "
                 "some above, then say what must hold:"
             ),
@@ -286,39 +273,41 @@ def _required(choices: Sequence[Proposal], missing: list[str], rows: int) -> lis
             "",
         ]
     first, *others = choices
-    said = [line for reason in first.reasons for line in _comment(reason)]
+    said = [line for reason in first.reasons for line in comment(reason)]
     if first.loss is not None:
         lost = percent(first.loss, 1)
         some = f", estimated from {SAMPLE:,} rows" if rows > SAMPLE else ""
-        said += _comment(f"It loses about {lost} of the detail{some}.")
-    said += [f"require = {_list(first.require)}", f"method = {quoted(first.method)}"]
+        said += comment(f"It loses about {lost} of the detail{some}.")
+    said += [f"require = {listed(first.require)}", f"method = {quoted(first.method)}"]
     for other in others:
-        said += ["", *_comment(f"Or: {_words(other)}"), f"# require = {quoted(other.require)}"]
+        said += ["", *comment(f"Or: {_words(other)}"), f"# require = {quoted(other.require)}"]
     if first.missing != "error":
         said += ["", *missing, f"missing = {quoted(first.missing)}"]
     return [*said, "", 'output = "published"', '# suppress = "1%"  # rows that may be left out', ""]
 
 
-def _columns(found: Inspection, schema: Schema) -> list[str]:
+def _columns(found: Inspection, schema: Schema, codes: Mapping[str, list[str]]) -> list[str]:
     said: list[str] = []
     weight = _survey_weight(found)
     for column in found.columns:
         role = f"{schema.role(column.name) or 'left out'}: {column.why}"
         if column.name == weight:
             role = "survey weight: the name suggests how many people a row stands for"
-        said += _comment(f"{quoted(column.name)}: {role}.")
+        said += comment(f"{quoted(column.name)}: {role}.")
         kind = column.type or "unusable"
         values = "1 value" if column.distinct == 1 else f"{column.distinct:,} values"
-        said += _comment(f"{kind}: {column.reason}; {values}.")
+        said += comment(f"{kind}: {column.reason}; {values}.")
         if column.question:
-            said += _comment(f"? {column.question}")
+            said += comment(f"? {column.question}")
         for suspicion in column.suspicions:
-            said += _comment(f"! {suspicion.text}")
+            said += comment(f"! {suspicion.text}")
         if column.name in schema.published:
-            said += _settings(column, schema)
+            said += [*_settings(column, schema), *codes.get(column.name, ())]
+        elif column.name in schema.persons and column.name in codes:
+            said += [f"[columns.{key_of(column.name)}]", *codes[column.name]]
         said.append("")
     for one in found.kinship:
-        said += _comment(one.text)
+        said += comment(one.text)
     return said
 
 
@@ -328,7 +317,7 @@ def _settings(column: ColumnInspection, schema: Schema) -> list[str]:
     if column.name in schema.types:
         said.append(f"type = {quoted(schema.types[column.name])}")
     if column.order:
-        said.append(f"order = {_list(column.order)}")
+        said.append(f"order = {listed(column.order)}")
     if column.name in schema.date_formats:
         said.append(f"date_format = {quoted(schema.date_formats[column.name])}")
     said += _rounding(column)
@@ -359,8 +348,8 @@ def _rounding(column: ColumnInspection) -> list[str]:
     low, high = float(column.values["low"]), float(column.values["high"])
     step = tidy((high - low) / STEPS)
     finer = step <= 1 and low.is_integer() and high.is_integer()  # than whole numbers are
-    said = [f"# round = {step}  # before all else"] if step and not finer else []
-    return [*said, '# top = "99%"  # what is above it is given as it']
+    said = [f"# round = {step}  # applied first"] if step and not finer else []
+    return [*said, '# top = "99%"  # higher values are set to this']
 
 
 def _hierarchy(column: ColumnInspection) -> list[str]:
@@ -387,11 +376,10 @@ def init(
     output: str | Path = "shoal.toml",
     *,
     query: str | None = None,
-    sheet: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
     force: bool = False,
     ask: Ask | None = None,
+    decimal: str | None = None,
+    **reading: Unpack[Reads],
 ) -> bool:
     """Write a commented schema file for a table; returns whether it can be run as it is.
 
@@ -399,10 +387,13 @@ def init(
     ----------
     table : where the table is.
     output : the schema file to write.
-    query, sheet, delimiter, encoding : how it is read, as for `anonymize`.
+    query : what to read from a database.
     force : whether a file that exists is replaced.
     ask : called with each question that decides what is proposed, and what is taken for its answer
         if there is none; without it nothing is asked.
+    decimal, reading : how the file is read, where you know: `sheet`, `delimiter`, `encoding`,
+        `header_row`, `header_lines`, `skip_last` and `missing_codes`. Shoal proposes the rest and
+        writes it into the schema file.
     """
     target, table = Path(output), str(table)
     if target.is_dir() or not target.absolute().parent.is_dir():
@@ -421,12 +412,13 @@ def init(
     if not is_address(table):
         check_spelling(os.path.relpath(table, folder), "no schema file can have it")
     check_spelling(target.name, "no schema file can have it")
-    how = {"query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
-    frame = read_table(table, **how)
+    opened = open_table(table, query=query, decimal=decimal, **reading)
     if is_address(table):
         place = to_keep(table, folder)
     else:
         place = Path(os.path.relpath(table, folder)).as_posix()
-    text, complete = proposed_schema(frame, place, reading=how, file=target.name, ask=ask)
+    text, complete = proposed_schema(
+        opened.plain, place, opened=opened, query=query, file=target.name, ask=ask
+    )
     write_whole(target, text, force=force, mode=PUBLIC)
     return complete

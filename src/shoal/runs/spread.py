@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.ask.options import is_said, options_of
-from shoal.ask.usual import THRESHOLD
+from shoal.ask.options import THRESHOLD, is_said, options_of
 from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
 from shoal.audit.identification import check_threshold
@@ -24,8 +23,6 @@ from shoal.engines.spark.work import TABLE, Work
 from shoal.errors import AuditFailed, UsageError, option
 from shoal.exact import read_share, upward
 from shoal.methods.choice import choose_method
-from shoal.principles.base import OneDimensional
-from shoal.principles.planning import largest_share
 from shoal.principles.requirement import requirements
 from shoal.progress import CLOCK, Progress, never, silent, untold
 from shoal.release.places import _real, appear, as_output_errors, check_output
@@ -35,7 +32,7 @@ from shoal.runs.checks import check_named, reads_files
 from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import say_when, write_codebook, write_report
 from shoal.runs.refusing import check_audited, check_names, check_quasi, check_shown
-from shoal.runs.remarks import Remark, about_columns, about_names, about_required, unheard
+from shoal.runs.remarks import about_columns, about_labels, about_names, about_spread, unheard
 from shoal.showing import Shown
 from shoal.table.databases.access import is_address
 from shoal.table.forms import RELEASE, TWO_TABLES
@@ -62,15 +59,15 @@ if TYPE_CHECKING:
     from shoal.release.codebook import HeldCells
     from shoal.release.layout import Suppression
     from shoal.release.manifest import Manifest
-    from shoal.runs.remarks import Tell
+    from shoal.runs.remarks import Remark, Tell
     from shoal.runs.run import Run
     from shoal.table.coded import Coded, Sensitive
     from shoal.table.schema import Schema
 
 ELSEWHERE = "Use Local(), or leave it out."
 UNHEARD = {
-    "enough": ("Nobody asks while workers search", never),
-    "better": ("Nobody hears what workers found so far", untold),
+    "enough": ("Workers cannot be asked while they search", never),
+    "better": ("Workers report only at the end", untold),
 }
 
 
@@ -80,13 +77,10 @@ def check_spread(run: Run) -> None:
     for name, (reason, usual) in (asked | UNHEARD).items():
         said = getattr(run if hasattr(run, name) else run.schema, name) if reason else None
         if is_said(said) and said is not usual:
-            msg = f"{reason}: {option(name)} cannot be had with Spark(). {ELSEWHERE}"
+            msg = f"{reason}: {option(name)} is not available with Spark(). {ELSEWHERE}"
             raise UsageError(msg)
     if run.form == TWO_TABLES:
-        msg = (
-            "Two tables would be two scatterings of everybody: with Spark(), choose another "
-            f"{option('form')}."
-        )
+        msg = f"Spark() cannot write the form two-tables: choose another {option('form')}."
         raise UsageError(msg)
     if run.format not in {None, "parquet"}:
         msg = (
@@ -150,6 +144,7 @@ class SpreadRelease(Shown):
     audited: Audit
     held: dict[str, HeldCells]
     settings: dict[str, Any] = field(default_factory=dict)
+    of_labels: tuple[Remark, ...] = ()  # that look alike, of the table as it came
 
     @property
     def table(self) -> Any:
@@ -223,11 +218,7 @@ class SpreadRelease(Shown):
 
     def remarks(self, **_asked: Any) -> Iterator[Remark]:
         """Say what the owner should know of it."""
-        if sentence := str(self.suppression):
-            yield Remark(sentence)
-        if dropped := self.facts["dropped"]:
-            yield Remark(f"Left out {dropped} rows with missing cells.")
-        yield from about_required(self.requirements, self.schema, self.manifest.groups)
+        return about_spread(self)
 
     def __repr__(self) -> str:
         rows, groups = self.manifest.rows, self.manifest.groups
@@ -287,7 +278,7 @@ def _told(run: Run, header: tuple[str, ...], tell: Tell) -> None:
 def _made(work: Work, threshold: float | str) -> SpreadRelease:
     engine = work.engine
     scan = engine.domains(work)
-    _check_labels(work, scan)
+    of_labels = _check_labels(work, scan)
     forest = engine.shards(work, scan)
     found = engine.search(work, scan, forest)
     manifest = engine.recode(work, scan, forest, found)
@@ -305,29 +296,32 @@ def _made(work: Work, threshold: float | str) -> SpreadRelease:
         work,
         work.requirements,
         scan.schema,
-        suppressed(found),
+        suppressed(found, scan.capped),
         labels,
         audit,
         held_by(slices),
         {"shards": len(found), "seconds": dict(work.seconds)},
+        tuple(of_labels),
     )
 
 
-def _check_labels(work: Work, scan: Scan) -> None:
-    """Raise where published cells name or reach people, or are free text."""
+def _check_labels(work: Work, scan: Scan) -> list[Remark]:
+    """Raise where published cells name or reach people, or are free text; say which look alike."""
+    said: list[Remark] = []
     unknown = {*work.schema.nobody_knows, work.schema.survey_weight}
     with work.phase("code"):
         for one in (*scan.domains.quasi, *scan.domains.sensitive):
             name = one.column.name
-            if name in unknown:
-                continue
             labels, people, rows = scan.labels(name)
-            if one in scan.domains.quasi:
+            if not one.column.numeric:
+                said += about_labels(name, labels, rows)
+            if name not in unknown and one in scan.domains.quasi:
                 check_quasi(one.column, people, rows)
-            else:
+            elif name not in unknown:
                 check_names(name, labels, rows)
         if others := [name for name in scan.carried.other if name not in unknown]:
             check_shown(scan.some(others), others)
+    return said
 
 
 def written_spread(
@@ -386,9 +380,8 @@ def rehearse_spread(run: Run, engine: Spark, progress: Progress, tell: Tell) -> 
 
 
 def _largest(scan: Scan, one: Requirement) -> int | None:
-    if scan.schema.person is not None or not isinstance(one.principle, OneDimensional):
-        return None
-    return largest_share(value_of(scan, one).columns[0], one.principle)
+    widths = one.principle.widths
+    return None if scan.schema.person or widths is None else widths.largest(value_of(scan, one))
 
 
 def audit_spread(

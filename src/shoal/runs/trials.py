@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.ask.usual import THRESHOLD
+from shoal.ask.options import THRESHOLD
 from shoal.audit.identification import check_threshold
 from shoal.audit.published import as_read
 from shoal.errors import ShoalError

@@ -69,11 +69,9 @@ class Coded:
     """A table as ranks: quasi columns, sensitive columns, and which input rows they are.
 
     Rows of different `strata` are never mixed in a group, and `person_of` says whom each row is
-    about. At most `most_rows` of one person are to be published, and `rows_known` says whether a
-    reader may know how many rows a person has. `linked` are tables of more rows about them. Where
-    it was drawn beforehand which rows of a person are published first, `turns` has the place of
-    each row among its person's. `cells` says how the cells of groups are drawn, tight or as
-    regions; columns of `never_mix` are published as they are.
+    about. At most `most_rows` of one person are to be published (`capped` are not here), and
+    `rows_known` says whether a reader may know how many a person has. `linked` are tables of more
+    rows about them. `cells` says how cells are drawn; columns of `never_mix` stay as they are.
     """
 
     quasi: tuple[Column, ...]
@@ -85,7 +83,7 @@ class Coded:
     most_rows: int | None = None
     rows_known: bool = True
     linked: tuple[Linked, ...] = ()
-    turns: NDArray[np.int64] | None = None
+    capped: NDArray[np.int64] | None = None
     cells: str = TIGHT
     never_mix: tuple[str, ...] = ()
 
@@ -153,7 +151,6 @@ class Coded:
             rows=self.rows[rows],
             person_of=self.person_of.only(rows),
             strata=self.strata.only(rows),
-            turns=None if self.turns is None else self.turns[rows],
             linked=self._linked_to(rows, only=only),
         )
 
@@ -290,11 +287,13 @@ def code_table(
     *,
     missing: Missing = "error",
     asked: Mapping[str, bool] = NOTHING,
+    offered: pl.Series | None = None,
     progress: Progress = silent,
 ) -> Coded:
     """Code a table by its schema, raising a sentence for whatever cannot be used.
 
     `asked` has the sensitive columns that a requirement is about, and whether it needs numbers.
+    Rows that are not `offered` leave no trace, not even in what a column is taken for.
     """
     schema.check(table.columns)
     if not table.height:
@@ -303,10 +302,10 @@ def code_table(
     for name in (*schema.quasi, *schema.sensitive):
         check_type(table[name])
     table = schema.read_numbers(table, "quasi", "sensitive")
-    keep = kept_rows(table, schema, missing)
+    complete = kept_rows(table, schema, missing)
+    keep = complete if offered is None else complete & offered
     rows = keep.arg_true().to_numpy().astype(np.int64)
-    if len(rows) < table.height:
-        table = table.filter(keep)
+    table = table if len(rows) == table.height else table.filter(keep)
 
     columns = (*schema.quasi, *schema.sensitive)
 
@@ -324,6 +323,7 @@ def code_table(
         weights=schema.weights,
         most_rows=schema.most_rows,
         rows_known=schema.rows_known,
+        capped=None if offered is None else (complete & ~offered).arg_true().to_numpy(),
         never_mix=schema.never_mix,
     )
 
@@ -511,8 +511,8 @@ class Sensitive:
         twice = [one.name for one in self.columns if one.alike is not None]
         if twice:
             msg = (
-                f"Column {twice[0]!r} writes one number in several ways, as 5 and 05, and the "
-                "requirement compares texts. Write each number in one way."
+                f"Column {twice[0]!r} writes one number in several ways, for example 5 and 05, "
+                "and the requirement compares texts. Write each number in one way."
             )
             raise InputError(msg)
         return self.labels()

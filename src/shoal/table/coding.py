@@ -299,7 +299,7 @@ def _refuse_blurred(
     largest = max(abs(float(number)) for numbers in blurred.values() for number in numbers)
     step = Decimal(10) ** ceil(log10(2 * max(float(np.spacing(largest)), TINY)))
     advice = (
-        "Some of them differ by less than a double can tell: round them, "
+        "Some of them differ by less than a double can show: round them, "
         f"{option('round', f'{column.name}={step:g}')}, or take them for labels, "
         f"{option('type', f'{column.name}=categorical')}."
     )

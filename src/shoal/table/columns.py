@@ -1,21 +1,34 @@
-"""Columns that arrive in batches, held in little memory.
+"""Columns as files give them: which lines name them, what is missing, and held in little memory.
 
 A column of text that repeats its cells is held as a dictionary (Categorical, 4 bytes a row); one
 whose cells are nearly all different stays text, because a dictionary would only add to it.
+
+A file is read as it is said here and never as it looks: what a file looks like is proposed by
+`shoal.inspection.assuming`, for its owner to see. Where a line of names is said, columns without
+a name get one, and names that stand twice are told apart; where none is said, such a file is
+refused.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
 
+from shoal.errors import UnknownColumn, UsageError, option
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import BinaryIO
 
     from numpy.typing import NDArray
 
+MOST_LINES = 1_000_000  # lines that may be skipped
+HEAD = 2**16  # bytes that are read at a time while lines are skipped
 UNIQUE = 0.9  # of the rows have a cell of their own: a dictionary no longer pays
 ENOUGH = 2**20  # rows after which that is judged; cells that repeat seldom seem unique before
 
@@ -106,3 +119,216 @@ class Handed:
     def take(self) -> pl.DataFrame:
         """Return the table, once."""
         return self._held.pop()
+
+
+class Reads(TypedDict, total=False):
+    """What can be said of how a file is read: the fields of a `FileLayout`."""
+
+    sheet: str | None
+    delimiter: str | None
+    encoding: str | None
+    header_row: int | None
+    header_lines: int | None
+    skip_last: int | None
+    missing_codes: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileLayout:
+    """How a file is read.
+
+    Attributes
+    ----------
+    sheet : of a file with several; None for its first one.
+    delimiter : what separates the cells of text; None for what the line of names has most of.
+    encoding : of text; None for UTF-8.
+    header_row : the line, from 1, in which columns are named; None for the first one.
+    header_lines : in how many lines they are; None for one.
+    skip_last : how many lines at the end are no rows, as totals and notes.
+    missing_codes : for some columns the cells that mean missing.
+    """
+
+    sheet: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    header_row: int | None = None
+    header_lines: int | None = None
+    skip_last: int | None = None
+    missing_codes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raise where a number of lines is none; take codes as they are written."""
+        for name, least in (("header_row", 1), ("header_lines", 1), ("skip_last", 0)):
+            said = getattr(self, name)
+            if said is not None and not least <= said <= MOST_LINES:
+                most = f"{MOST_LINES:,}"
+                msg = f"{option(name)} takes a whole number from {least} to {most}. Got {said}."
+                raise UsageError(msg)
+        codes = {name: read_codes(name, said) for name, said in (self.missing_codes or {}).items()}
+        object.__setattr__(self, "missing_codes", codes)
+
+    @property
+    def named(self) -> bool:
+        """Whether somebody has said in which lines columns are named."""
+        return self.header_row is not None or self.header_lines is not None
+
+    @property
+    def above(self) -> int:
+        """How many lines stand above the names."""
+        return (self.header_row or 1) - 1
+
+    @property
+    def below(self) -> int:
+        """How many lines at the end are no rows."""
+        return self.skip_last or 0
+
+    @property
+    def lines(self) -> int:
+        """In how many lines columns are named."""
+        return self.header_lines or 1
+
+    def but(self, **changes: Unpack[Reads]) -> Self:
+        """Return it with some changes."""
+        return replace(self, **changes)
+
+    def refuse_lines(self, what: str) -> None:
+        """Raise where lines are spoken of that a table does not have."""
+        for name in ("header_row", "header_lines", "skip_last"):
+            if getattr(self, name) is not None:
+                msg = f"{what}, so it has no lines above or below it. Omit {option(name)}."
+                raise UsageError(msg)
+
+    def emptied(self, table: pl.DataFrame, header: Sequence[str] | None = None) -> pl.DataFrame:
+        """Return a table in which codes that mean missing are missing cells.
+
+        `header` are the columns that the whole table has, where this is a part of it.
+        """
+        for name in self.missing_codes:
+            if name not in (table.columns if header is None else header):
+                raise UnknownColumn(name, table.columns if header is None else header)
+        return table.with_columns(
+            without_codes(table[name], codes)
+            for name, codes in self.missing_codes.items()
+            if name in table.columns
+        )
+
+
+def read_codes(column: str, said: object) -> tuple[str, ...]:
+    """Return the codes of a column, from a list or from a text with commas between them.
+
+    >>> read_codes("age", "999, n/a"), read_codes("age", ["1,5"])
+    (('999', 'n/a'), ('1,5',))
+    """
+    many = said.split(",") if isinstance(said, str) else said
+    if not isinstance(many, list | tuple) or not all(isinstance(one, str) for one in many):
+        msg = f"{option('missing_codes')} of column {column!r} takes texts. Got {said!r}."
+        raise UsageError(msg)
+    return tuple(dict.fromkeys(one.strip() for one in many if one.strip()))
+
+
+def without_codes(column: pl.Series, codes: Sequence[str]) -> pl.Series:
+    """Return a column whose cells that are one of some codes are missing; blanks do not count.
+
+    >>> without_codes(pl.Series(["31", " n/a", "999"]), ("n/a", "999")).to_list()
+    ['31', None, None]
+    >>> without_codes(pl.Series([31.5, 999.0]), ("999",)).to_list()
+    [31.5, None]
+    """
+
+    def emptied(cells: pl.Series) -> pl.Series:
+        coded = cells.str.strip_chars().is_in(list(codes)).fill_null(value=False)
+        return cells.zip_with(~coded, pl.Series([None], dtype=pl.String)).alias(cells.name)
+
+    if column.dtype == pl.String or is_dictionary(column):
+        return change_text(column, emptied).alias(column.name)
+    if column.dtype.is_numeric():
+        numbers = pl.Series(list(codes), dtype=pl.String).cast(pl.Float64, strict=False)
+        coded = column.cast(pl.Float64).is_in(numbers.drop_nulls().implode())
+        return column.set(coded.fill_null(value=False), None)
+    coded = column.cast(pl.String).is_in(list(codes)).fill_null(value=False)
+    return pl.DataFrame({"cells": column, "coded": coded}).select(
+        pl.when(~pl.col("coded")).then(pl.col("cells")).alias(column.name)
+    )[column.name]
+
+
+def column_names(lines: Sequence[Sequence[str]], width: int = 0) -> list[str]:
+    """Return the names of columns from the lines that name them, one for each, no two alike.
+
+    The lowest line names a column. Where two share a name, or it is empty, the line above helps,
+    whose cells reach to the right until the next one. What then has no name gets its place, and
+    what stands twice a number.
+
+    >>> column_names([["Patient", "", "Stay", ""], ["Id", "Age", "Days", ""]])
+    ['Id', 'Age', 'Days', 'column 4']
+    >>> column_names([["", "Admitted", "", "Discharged", ""], ["case", "on", "ward", "on", "ward"]])
+    ['case', 'Admitted on', 'Admitted ward', 'Discharged on', 'Discharged ward']
+    """
+    width = max(width, *map(len, lines))
+    rows = [
+        [" ".join(one.split()) for one in (*line, *[""] * (width - len(line)))] for line in lines
+    ]
+    names = rows[-1]
+    for line in reversed(rows[:-1]):
+        reaching, above = "", []
+        for own, below in zip(line, names, strict=True):
+            reaching = own or (reaching if below else "")
+            above.append(reaching)
+            reaching = reaching if below else ""  # it stands for a column alone
+        counts = Counter(names)
+        names = [
+            f"{upper} {lower}".strip() if counts[lower] > 1 and upper != lower else lower or upper
+            for upper, lower in zip(above, names, strict=True)
+        ]
+    named = [one or f"column {place}" for place, one in enumerate(names, 1)]
+    taken: Counter[str] = Counter()
+    for place, one in enumerate(named):
+        taken[one] += 1
+        made = one
+        while taken[one] > 1 and made in named:
+            made = f"{one} {taken[one]}"
+            taken[one] += made in named
+        named[place] = made
+    return named
+
+
+class Within(io.RawIOBase):
+    """The lines of a text from one line on, without some at its end; empty ones there are none."""
+
+    def __init__(self, source: BinaryIO, above: int, below: int) -> None:
+        self.source, self.above, self.below = source, above, below
+        self.held = b""
+        self.begun = self.ended = False
+
+    def read(self, size: int = -1) -> bytes:
+        """Return more of the text, nothing at its end; about as much as was asked for."""
+        if not self.begun:
+            self._begin()
+        while not self.ended:
+            more = self.source.read(size)
+            self.ended = not more
+            self.held += more
+            known = self.held.rstrip(b"\r\n")
+            cut = len(self.held) if not self.below else len(known)
+            for _ in range(self.below):
+                cut = known.rfind(b"\n", 0, cut)
+                if cut < 0:
+                    break
+            given = self.held[: max(cut, 0)]
+            self.held = b"" if self.ended else self.held[len(given) :]
+            if given:
+                return given
+        return b""
+
+    def _begin(self) -> None:
+        """Leave out the lines above."""
+        self.begun, left = True, self.above
+        while left and (more := self.source.read(HEAD)):
+            found = more.count(b"\n")
+            if found < left:
+                left -= found
+                continue
+            at = 0
+            while left:
+                at = more.index(b"\n", at) + 1
+                left -= 1
+            self.held = more[at:]

@@ -162,6 +162,7 @@ NAMED_WAYS = (
 )
 OTHER_WAYS = ("yyyy/mm/dd", "yyyy.mm.dd")
 SHORT_WAYS = tuple(way.replace("yyyy", "yy") for way in (*NUMERIC_WAYS, *NAMED_WAYS[:4]))
+ISO = "yyyy-mm-dd"
 WAYS = (*NUMERIC_WAYS, *NAMED_WAYS, *OTHER_WAYS)
 
 
@@ -292,10 +293,10 @@ def _remedy(name: str, found: Sequence[str]) -> str:
 def _refuse_strays(column: pl.Series, cells: pl.Series) -> None:
     """Raise where most cells are dates in one way, and the others would make labels of all."""
     head = cells.head(FIRST)
-    for way in WAYS:
-        if to_iso(head, way).null_count() > MOSTLY * len(head):
+    for way in (ISO, *WAYS):
+        if _strays(head, way).sum() > MOSTLY * len(head):
             continue
-        bad = to_iso(cells, way).is_null()
+        bad = _strays(cells, way)
         where = column.is_in(cells.filter(bad).cast(column.dtype).implode()).fill_null(value=False)
         if 0 < int(where.sum()) < MOSTLY * len(column):
             labels = option("type", f"{column.name}=categorical")
@@ -304,6 +305,11 @@ def _refuse_strays(column: pl.Series, cells: pl.Series) -> None:
                 f"cells, or say that they are labels: {labels}."
             )
             raise BadCells(column.name, "not a date", first_rows(where), int(where.sum()), advice)
+
+
+def _strays(cells: pl.Series, way: str) -> pl.Series:
+    """Return which cells are no dates in a way."""
+    return not_dates(cells) if way == ISO else to_iso(cells, way).is_null()
 
 
 def iso_column(column: pl.Series, way: str) -> pl.Series:

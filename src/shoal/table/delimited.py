@@ -11,28 +11,25 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, UsageError, option
-from shoal.table.columns import Gathered
+from shoal.table.columns import FileLayout, Gathered, Within, column_names
 from shoal.table.schema import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from typing import BinaryIO
+
+    from typing_extensions import Buffer
 
 
 BOM = b"\xef\xbb\xbf"
 SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon"}
+MIXED = "mixed"  # of encodings: line by line UTF-8, or cp1252
 PART = 2**23  # bytes that are parsed at a time
-
-
-def parse_csv(data: bytes, name: str, separator: str = ",") -> pl.DataFrame:
-    """Turn the bytes of delimited text into columns of text; empty cells become null."""
-    return read_csv(io.BytesIO(data), name, separator)
 
 
 def read_csv(
@@ -44,6 +41,7 @@ def read_csv(
     lean: bool = False,
     watch: Callable[[], None] = lambda: None,
     part: int = PART,
+    layout: FileLayout | None = None,
 ) -> pl.DataFrame:
     """Read delimited text into columns of text; empty cells become null.
 
@@ -53,13 +51,16 @@ def read_csv(
     lean : whether columns that repeat their cells become dictionaries (Categorical).
     watch : called after every part.
     part : how many bytes to parse at a time.
+    layout : in which lines columns are named, and which cells mean missing. What stands above and
+        below the table, the source has left out (see `utf8_lines`).
     """
-    parts = Parts(source, name, separator, part)
+    layout = layout or FileLayout()
+    parts = Parts(source, name, separator, part, layout)
     gathered = Gathered(lean=lean)
     rows = 0
     for batch, count in parts.batches(wanted):
         if batch.width:
-            gathered.add(batch)
+            gathered.add(layout.emptied(batch, parts.header))
         rows += count
         watch()
     return gathered.table(parts.header, rows)
@@ -72,36 +73,69 @@ class Parts:
     is looked at before that is said: a quote that is never closed is the better explanation.
     """
 
-    def __init__(self, source: BinaryIO, name: str, separator: str, size: int) -> None:
+    def __init__(
+        self,
+        source: BinaryIO,
+        name: str,
+        separator: str,
+        size: int,
+        layout: FileLayout | None = None,
+    ) -> None:
+        layout = layout or FileLayout()
         self.source, self.name, self.separator, self.size = source, name, separator, size
-        self.lines = 0
-        self.rest = source.read(max(size, len(BOM))).removeprefix(BOM)
-        while not self._first_record() and (more := source.read(max(size, len(self.rest)))):
-            self.rest += more
+        self.lines = layout.above
+        begun = source.read(max(size, len(BOM)))
+        self.rest = begun if layout.above else begun.removeprefix(BOM)
+        self._fill()
         if not self.rest.strip(b"\r\n"):
             msg = f"{name!r} is empty: there is not even a header."
             raise InputError(msg)
         if b"\0" in self.rest[:4096]:
             msg = f"{name!r} is not text: it has NUL bytes. Give a CSV or Parquet file."
             raise InputError(msg)
-        first = self._first_record() or self.rest
-        self._check_encoding(first)
-        lines = io.StringIO(first.decode("utf-8"), newline="")
-        self.header = next(csv.reader(lines, delimiter=separator))
+        named = [self._taken() for _ in range(layout.lines)]
+        if layout.named:
+            self._fill()
+            self.header = column_names(named, len(self._cells(self._first_record() or self.rest)))
+        else:
+            (self.header,) = named
         check_header(self.header, name)
 
     def batches(self, wanted: Collection[str] | None) -> Iterator[tuple[pl.DataFrame, int]]:
-        """Yield the wanted columns of each part, and how many rows it has."""
+        """Yield the wanted columns of each part, and how many rows it has; at least one part."""
         places = [at for at, name in enumerate(self.header) if wanted is None or name in wanted]
-        first = 1  # the header is the first record
+        none = True
         for text, count in self:
-            batch = (
-                _parse(text, self.header, places, self.name, self.separator).slice(first)
-                if places
-                else pl.DataFrame()
-            )
-            yield batch, count - first
-            first = 0
+            none = False
+            if places:
+                yield _parse(text, self.header, places, self.name, self.separator), count
+            else:
+                yield pl.DataFrame(), count
+        if none:
+            yield pl.DataFrame(schema={self.header[at]: pl.String for at in places}), 0
+
+    def _fill(self) -> None:
+        """Read until the first record is known to be whole, or all is read."""
+        while not self._first_record() and (
+            more := self.source.read(max(self.size, len(self.rest)))
+        ):
+            self.rest += more
+
+    def _taken(self) -> list[str]:
+        """Return the cells of the next record, which is a line of names."""
+        self._fill()
+        first = self._first_record() or self.rest
+        if first.count(b'"') % 2:
+            raise self._unclosed()
+        cells = self._cells(first)
+        self.lines += first.count(b"\n")
+        self.rest = self.rest[len(first) :]
+        return cells
+
+    def _cells(self, record: bytes) -> list[str]:
+        self._check_encoding(record)
+        lines = io.StringIO(record.decode("utf-8"), newline="")
+        return next(csv.reader(lines, delimiter=self.separator), [])
 
     def _first_record(self) -> bytes:
         """Return the first record, nothing where it is not known to be whole."""
@@ -130,13 +164,9 @@ class Parts:
             self._check_encoding(data if last else text)
             self.lines += text.count(b"\n")
             if last and unclosed:
-                msg = (
-                    f"{self.name!r} ends inside a quoted cell: the file is cut short or a quote is "
-                    "missing."
-                )
-                raise InputError(msg)
+                raise self._unclosed()
             if bad >= 0 and ragged is None:
-                ragged = records + bad, cells
+                ragged = records + bad + 1, cells
             records += count
             if count and ragged is None:
                 yield text, count
@@ -144,9 +174,15 @@ class Parts:
             sign = SEPARATORS[self.separator]
             msg = (
                 f"Data row {ragged[0]} of {self.name!r} has {ragged[1]} cells, the header has "
-                f"{fields}. Is the file cut short, or is there a {sign} that should be in quotes?"
+                f"{fields}. Is the file cut short, or is there a {sign} that should be in quotes? "
+                "If the file has titles above its columns or notes below, shoal inspect finds them."
             )
             raise InputError(msg)
+
+    def _unclosed(self) -> InputError:
+        return InputError(
+            f"{self.name!r} ends inside a quoted cell: the file is cut short or a quote is missing."
+        )
 
     def _check_encoding(self, text: bytes) -> None:
         """Raise where a part is not UTF-8; it ends at a line break, never inside a character."""
@@ -156,7 +192,7 @@ class Parts:
             line = self.lines + text.count(b"\n", 0, problem.start) + 1
             msg = (
                 f"{self.name!r} is not UTF-8: byte 0x{text[problem.start]:02x} in line {line}. "
-                f"Say what it is, as {option('encoding', 'latin-1')} or cp1252, or save it as "
+                f"Name it, for example {option('encoding', 'latin-1')} or cp1252, or save it as "
                 "UTF-8."
             )
             raise InputError(msg) from None
@@ -167,7 +203,9 @@ def _parse(
 ) -> pl.DataFrame:
     try:
         return pl.read_csv(
-            text,
+            BOM + text
+            if text.startswith(BOM)
+            else text,  # Polars takes one away, here a cell's own
             has_header=False,
             separator=separator,
             schema=dict.fromkeys(header, pl.String),
@@ -182,14 +220,40 @@ def _parse(
 def check_encoding(encoding: str) -> str:
     """Return an encoding of text that is known, or raise."""
     try:
-        "".encode(encoding)
+        if encoding != MIXED:
+            "".encode(str(encoding))
     except (LookupError, UnicodeError, ValueError):
         msg = (
-            f"{option('encoding')} takes a name such as latin-1, cp1252 or utf-16. Got "
-            f"{encoding!r}."
+            f"{option('encoding')} takes a name such as latin-1, cp1252 or utf-16, or {MIXED} for "
+            f"lines of UTF-8 and of cp1252. Got {encoding!r}."
         )
         raise UsageError(msg) from None
     return encoding
+
+
+class _Mixed(codecs.BufferedIncrementalDecoder):
+    """Lines of UTF-8, and of cp1252 where a line is no UTF-8: several programs wrote the file."""
+
+    def _buffer_decode(self, data: Buffer, _errors: str, final: bool) -> tuple[str, int]:  # noqa: FBT001 - as codecs call it
+        text = bytes(data)
+        end = len(text) if final else text.rfind(b"\n") + 1
+        return "".join(map(either, text[:end].splitlines(keepends=True))), end
+
+
+def either(line: bytes) -> str:
+    """Return a line as UTF-8 or, where it is none, as cp1252.
+
+    >>> either("Köln".encode()), either("Köln".encode("cp1252"))
+    ('Köln', 'Köln')
+    """
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    try:
+        return line.decode("cp1252")
+    except UnicodeDecodeError:  # five bytes mean nothing there
+        return line.decode("latin-1")
 
 
 class InUtf8(io.RawIOBase):
@@ -197,7 +261,8 @@ class InUtf8(io.RawIOBase):
 
     def __init__(self, source: BinaryIO, encoding: str, name: str) -> None:
         self.source, self.name, self.encoding = source, name, encoding
-        self.decoder = codecs.getincrementaldecoder(check_encoding(encoding))()
+        known = check_encoding(encoding)
+        self.decoder = _Mixed() if known == MIXED else codecs.getincrementaldecoder(known)()
         self.lines = 0
 
     def read(self, size: int = -1) -> bytes:
@@ -222,6 +287,16 @@ class InUtf8(io.RawIOBase):
                 f"another {option('encoding')}."
             )
             raise InputError(msg) from None
+
+
+def utf8_lines(source: BinaryIO, name: str, layout: FileLayout) -> BinaryIO:
+    """Return the text of a table as UTF-8, without what stands above and below it."""
+    text = source
+    if layout.encoding is not None:
+        text = cast("BinaryIO", InUtf8(text, layout.encoding, name))
+    if layout.above or layout.below:
+        text = cast("BinaryIO", Within(text, layout.above, layout.below))
+    return text
 
 
 def in_utf8(data: bytes, encoding: str, name: str) -> bytes:

@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError, UsageError, option
-from shoal.table.delimited import BOM, SEPARATORS, in_utf8, parse_csv
+from shoal.table.columns import FileLayout
+from shoal.table.delimited import BOM, SEPARATORS, in_utf8, read_csv, utf8_lines
 from shoal.table.frames import hold_times
 from shoal.table.schema import check_header
 from shoal.table.strict import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import BinaryIO
 
 
 GZIP = b"\x1f\x8b"
@@ -32,41 +34,70 @@ PARQUET = b"PAR1"
 ARROW_FILE, ARROW_STREAM, FEATHER_1 = b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
 EXCEL, EXCEL_97 = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 SQLITE, DUCKDB = b"SQLite format 3\0", b"DUCK"  # the second one after eight bytes of checksum
-OTHERS = (GZIP, ZSTD, PARQUET, ARROW_FILE, ARROW_STREAM, FEATHER_1, EXCEL, EXCEL_97, SQLITE)
+SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
+STATISTICS = {  # how files of statistics packages begin, and what reads them
+    b"<stata_dta>": ("Stata", "read_dta"),
+    **{
+        bytes((old, order, 1)): ("Stata", "read_dta") for old in range(110, 116) for order in (1, 2)
+    },
+    b"$FL2": ("SPSS", "read_sav"),
+    b"$FL3": ("SPSS", "read_sav"),
+    SAS: ("SAS", "read_sas7bdat"),
+}
+OTHERS = (
+    *(GZIP, ZSTD, PARQUET, ARROW_FILE, ARROW_STREAM, FEATHER_1, EXCEL, EXCEL_97, SQLITE),
+    *STATISTICS,
+)
 TAB_ENDINGS = (".tsv", ".tab")
-EXACT = 2**53  # up to here every integer is a double
+HEAD = 2**16  # bytes that tell what a file is
 DELIMITERS = SEPARATORS | {"tab": "tab", "\\t": "tab"}
 
 
-def parse_file(
-    data: bytes,
-    name: str,
-    *,
-    sheet: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-) -> pl.DataFrame:
+def parse_file(data: bytes, name: str, layout: FileLayout | None = None) -> pl.DataFrame:
     """Turn the bytes of a file into a table, whichever format they are in."""
+    layout = layout or FileLayout()
     data, name = _unpack(data, name)
-    if encoding is not None:
+    if layout.encoding is not None:
         refuse_encoding(data, name)
-        data = in_utf8(data, encoding, name)
     excel = data.startswith((EXCEL, EXCEL_97))
-    if sheet is not None and not excel:
-        msg = f"{name!r} is no Excel file, so it has no sheet {sheet!r}. Omit {option('sheet')}."
+    if layout.sheet is not None and not excel:
+        msg = (
+            f"{name!r} is no Excel file, so it has no sheet {layout.sheet!r}. Omit "
+            f"{option('sheet')}."
+        )
         raise UsageError(msg)
     if excel:
-        return _excel(data, name, sheet)
+        from shoal.table.sheets import Book
+
+        return Book(data, name).table(layout)
+    if (typed := _typed(data, name, layout.encoding)) is not None:
+        layout.refuse_lines(f"{name!r} is a table by itself")
+        return layout.emptied(typed)
+    text, separator = separated(io.BytesIO(data), name, layout)
+    return read_csv(text, name, separator, layout=layout)
+
+
+def _typed(data: bytes, name: str, encoding: str | None = None) -> pl.DataFrame | None:
+    """Return what is in a file of a format with types, None for delimited text."""
     if data.startswith(PARQUET):
         return _framed(pl.read_parquet, data, name, "Parquet")
     if data.startswith(ARROW_FILE):
         return _framed(pl.read_ipc, data, name, "Arrow")
     if data.startswith(ARROW_STREAM):
         return _framed(pl.read_ipc_stream, data, name, "Arrow")
+    for begins, (kind, reads) in STATISTICS.items():
+        if data.startswith(begins):
+            return _of_package(data, name, kind, reads)
     _refuse_others(data, name)
-    if _is_json_lines(data):
-        return _json_lines(data.removeprefix(BOM), name)
-    return parse_csv(data, name, choose_separator(data, name, delimiter))
+    plain = data if encoding is None else in_utf8(data, encoding, name)
+    return _json_lines(plain.removeprefix(BOM), name) if _is_json_lines(plain) else None
+
+
+def separated(text: BinaryIO, name: str, layout: FileLayout) -> tuple[BinaryIO, str]:
+    """Return delimited text, from its beginning, and what separates its cells."""
+    head = utf8_lines(text, name, layout).read(HEAD)
+    text.seek(0)
+    return utf8_lines(text, name, layout), choose_separator(head, name, layout.delimiter)
 
 
 def refuse_encoding(head: bytes, name: str) -> None:
@@ -152,36 +183,34 @@ def _framed(
     return hold_times(table)
 
 
-def _excel(data: bytes, name: str, sheet: str | None) -> pl.DataFrame:
-    """Read a sheet, the first one where none is named; numbers that are all whole are integers."""
-    fastexcel = load("fastexcel", extra="excel", what="Reading Excel")
+def _of_package(data: bytes, name: str, kind: str, reads: str) -> pl.DataFrame:
+    """Read a file of a statistics package: labels in place of their codes, codes of missing empty.
+
+    Such files hold numbers as decimals; those that are all whole are whole here. SAS keeps labels
+    in another file, so its codes stay.
+    """
+    package = load("pyreadstat", extra="statistics", what=f"Reading {kind}")
+    how = {"output_format": "polars"} | ({} if kind == "SAS" else {"apply_value_formats": True})
     try:
-        book = fastexcel.read_excel(data)
-    except fastexcel.FastExcelError:
-        msg = f"{name!r} is not a whole Excel file. Fetch it again, or save it anew."
+        table: pl.DataFrame = getattr(package, reads)(io.BytesIO(data), **how)[0]
+    except (package.ReadstatError, package.PyreadstatError, ValueError, OverflowError) as problem:
+        msg = (
+            f"{name!r} cannot be read as a file of {kind} ({type(problem).__name__}). Save it "
+            "again there, or as CSV."
+        )
         raise InputError(msg) from None
-    if sheet is not None and sheet not in book.sheet_names:
-        known = ", ".join(map(repr, book.sheet_names))
-        msg = f"{name!r} has no sheet {sheet!r}. It has {known}."
-        raise UsageError(msg)
-    chosen = book.sheet_names[0] if sheet is None else sheet
-    try:
-        header = book.load_sheet(chosen, header_row=None, n_rows=1, dtypes="string").to_polars()
-        if not header.height:
-            msg = f"Sheet {chosen!r} of {name!r} is empty: there is not even a header."
-            raise InputError(msg)
-        check_header([cell or "" for cell in header.row(0)], name)
-        table = book.load_sheet(chosen, schema_sample_rows=None).to_polars()
-    except fastexcel.FastExcelError:
-        msg = f"Sheet {chosen!r} of {name!r} cannot be read as a table with a header."
-        raise InputError(msg) from None
-    return table.with_columns(_whole(column) for column in table if column.dtype.is_float())
+    check_header(table.columns, name)
+    return hold_times(table.select(_plain_column(column) for column in table))
 
 
-def _whole(column: pl.Series) -> pl.Series:
-    """Return integers where all numbers are; a sheet knows doubles only."""
-    whole = (column == column.floor()) & (column.abs() <= EXACT)
-    return column.cast(pl.Int64) if whole.all() else column
+def _plain_column(column: pl.Series) -> pl.Series:
+    if isinstance(column.dtype, pl.Categorical | pl.Enum | pl.String):
+        return column.cast(pl.String).replace("", None)
+    if column.dtype.is_float() and column.drop_nulls().is_finite().all():
+        least: Any = column.abs().max()
+        if (least or 0) < 2**53 and (column.drop_nulls() % 1 == 0).all():
+            return column.cast(pl.Int64)
+    return column
 
 
 # Text
@@ -206,8 +235,8 @@ def _json_lines(data: bytes, name: str) -> pl.DataFrame:
                 msg = f"Line {number} of {name!r} is not a JSON object. Is the file cut short?"
                 raise InputError(msg) from None
         msg = (
-            f"{name!r} has a column of mixed types, as true and 1, or integers of more than 38 "
-            "digits. Write one type a column, and such integers as text."
+            f"{name!r} has a column of mixed types, for example true and 1, or integers of more "
+            "than 38 digits. Write one type a column, and such integers as text."
         )
         raise InputError(msg) from None
     check_header(table.columns, name)

@@ -69,6 +69,19 @@ class CutGrid:
         text = f"{Decimal(unit).scaleb(-self.digits):.{max(self.digits, self.decimals or 0)}f}"
         return text if self.decimals is not None else text.rstrip("0").rstrip(".")
 
+    def shown_step(self) -> int:
+        """Return the coarsest step that its two ends show, in units.
+
+        Wherever a column is cut, the ends beside the cut show the step. One that is cut nowhere
+        would say by its step how finely values inside of its only cell are written.
+        """
+        ends = self.units(np.array([0, self.count - 1])).tolist()
+        coarser = [self.per_day // SECONDS] if self.per_day is not None else []
+        if self.per_day is None:
+            coarser = [10**power for power in range(self.digits + 1)]
+        fits = [one for one in coarser if one > self.step and not any(end % one for end in ends)]
+        return max(fits, default=self.step)
+
     def settled(self) -> dict[str, Any]:
         """Return step and bounds as a column has them that can be cut nowhere else."""
         low, high = self.spelled(np.array([0, self.count - 1])).to_list()

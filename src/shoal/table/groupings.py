@@ -237,7 +237,7 @@ class Runs(Hierarchy):
         if own.ordered:  # the order is not published, so no reader could say whom a run covers
             msg = (
                 f"{self!r} gathers the labels of column {own.column!r} in an order that was given, "
-                "and names of nodes do not tell which people of a population it puts between "
+                "and names of nodes do not show which people of a population it puts between "
                 "their ends. List the hierarchy."
             )
             raise InputError(msg)

@@ -114,7 +114,7 @@ def check_levels(levels: Levels, name: str) -> Levels:
             msg = f"In the hierarchy {name!r}, {path[0]!r} has {len(path)} levels, others {depth}."
             raise InputError(msg)
         if path[0] in seen:
-            msg = f"In the hierarchy {name!r}, the label {path[0]!r} stands twice."
+            msg = f"In the hierarchy {name!r}, the label {path[0]!r} is listed twice."
             raise InputError(msg)
         seen.add(path[0])
         for level in range(depth - 1):
@@ -178,7 +178,7 @@ class Tree:
                     bounds.append((start, end))
                 elif bounds[node] != (start, end):
                     msg = (
-                        f"In the hierarchy of column {column!r}, the name {name!r} stands for "
+                        f"In the hierarchy of column {column!r}, the name {name!r} means "
                         "different labels on different levels. Rename one of the nodes."
                     )
                     raise InputError(msg)

@@ -18,11 +18,11 @@ from shoal.errors import BadCells, InputError, UsageError, option
 from shoal.table.coded import Sensitive
 from shoal.table.coding import check_type, code_asked
 from shoal.table.missing import MISSING_LABEL, complete_rows, first_rows
-from shoal.table.partition import PersonOf
+from shoal.table.partition import PersonOf, renumber
 from shoal.table.schema import CELLS, PERSON, RESERVED, Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,6 +42,7 @@ class Linked:
     sensitive: tuple[Column, ...]
     rows: NDArray[np.int64]
     person_of: PersonOf
+    capped: NDArray[np.int64] | None = None  # rows beyond what is published of a person
 
     def part(self, rows: NDArray[np.int64]) -> Linked:
         """Return some of the rows, over the same values."""
@@ -138,7 +139,7 @@ def _check_roles(schema: Schema, name: str) -> None:
         if wrong := [column for column in getattr(schema, role) if own(column)]:
             msg = (
                 f"{', '.join(map(repr, wrong))}: columns of a linked table are sensitive or other, "
-                "and stand in the groups of the first table."
+                "and belong to the groups of the first table."
             )
             raise UsageError(msg)
     if schema.survey_weight is not None and own(schema.survey_weight):
@@ -199,11 +200,12 @@ def code_linked(
     *,
     missing: Missing,
     asked: Mapping[str, bool],
+    offered: Callable[[PersonOf], NDArray[np.bool_]] | None = None,
 ) -> Linked:
     """Code a linked table; raises where a row is about nobody of the first.
 
     `first` is the person column of the first table, all of it. Whoever is left out of the first for
-    a missing cell is left out of this one.
+    a missing cell is left out of this one. `offered` says which rows of people leave a trace.
     """
     schema = one.schema
     for column in schema.sensitive:
@@ -216,6 +218,10 @@ def code_linked(
     if not len(rows):
         msg = f"No row of the linked table {name!r} is left to be published."
         raise InputError(msg)
+    capped = None
+    if offered is not None:
+        stays = offered(PersonOf(renumber(whom[rows])))
+        rows, capped = rows[stays], rows[~stays]
     table = table[rows]
     columns = tuple(
         code_asked(
@@ -226,16 +232,17 @@ def code_linked(
         )
         for column in schema.sensitive
     )
-    return Linked(name, columns, rows, PersonOf(whom[rows], len(coded.person_of)))
+    people = PersonOf(whom[rows], len(coded.person_of))
+    return Linked(name, columns, rows, people, capped)
 
 
 def _people(cells: pl.Series, first: pl.Series, coded: Coded, keep: pl.Series) -> NDArray[np.int64]:
     """Return the number that the person of each row has in the first table, -1 if left out."""
     numbers = np.full(len(first), -1, np.int64)
     numbers[coded.rows] = coded.person_of.labels
-    known = pl.DataFrame({"cell": _spelled(first), "number": numbers})
+    known = pl.DataFrame({"cell": spelled_people(first), "number": numbers})
     known = known.group_by("cell").agg(pl.col("number").max())
-    found = pl.DataFrame({"cell": _spelled(cells)}).join(
+    found = pl.DataFrame({"cell": spelled_people(cells)}).join(
         known, on="cell", how="left", maintain_order="left"
     )["number"]
     unknown = found.is_null() & keep
@@ -249,7 +256,8 @@ def _people(cells: pl.Series, first: pl.Series, coded: Coded, keep: pl.Series) -
     return found.fill_null(-1).to_numpy()
 
 
-def _spelled(cells: pl.Series) -> pl.Series:
+def spelled_people(cells: pl.Series) -> pl.Series:
+    """Return how people are written, whatever type their column has."""
     if cells.dtype.is_float():
         cells = cells.fill_nan(None)
     return cells.cast(pl.String).fill_null(MISSING_LABEL)

@@ -174,7 +174,7 @@ def code_both(population: pl.DataFrame | None, coded: Coded) -> tuple[Coded, Pop
 class SeveralValues(Sensitive):
     """The values of people some of whom have several; nobody has *a* code.
 
-    Whatever is defined for one value a person asks for `codes` and is refused.
+    Whatever is defined for one value per person asks for `codes` and is refused.
     """
 
     several = True

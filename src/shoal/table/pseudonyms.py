@@ -53,7 +53,10 @@ def check_key(columns: Sequence[str], key: bytes | None) -> None:
         msg = f"The key has to be bytes, not {type(key).__name__}."
         raise UsageError(msg)
     if len(key) < LEAST:
-        msg = f"The key has {len(key)} bytes; whoever tries all such keys finds everybody. {HOW}"
+        msg = (
+            f"The key has {len(key)} bytes; an attacker who tries all such keys finds everyone. "
+            f"{HOW}"
+        )
         raise UsageError(msg)
 
 
@@ -86,5 +89,5 @@ def warning(columns: Sequence[str]) -> str:
     return (
         f"Published as pseudonyms: {listed}. Releases made with the same key can be joined by "
         "them, row by row, and rows with the same pseudonym are known to be one person's; no "
-        "requirement covers what that reveals. Whoever has the key can name everybody."
+        "requirement covers what that reveals. Anyone who has the key can name everyone."
     )

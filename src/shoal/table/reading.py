@@ -15,23 +15,24 @@ import zlib
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, UsageError, option
 from shoal.progress import Progress, silent
-from shoal.table.columns import Gathered, Handed
+from shoal.table.columns import FileLayout, Gathered, Handed, Reads
 from shoal.table.databases.access import is_address, refuse_unknown
 from shoal.table.delimited import InUtf8, read_csv
 from shoal.table.files import (
     GZIP,
+    HEAD,
     PARQUET,
-    choose_separator,
     is_delimited,
     parse_file,
     refuse_encoding,
+    separated,
 )
 from shoal.table.frames import (
     give_arrow,
@@ -54,14 +55,7 @@ STDIN = "-"
 Source = str | Path | Sequence[str | Path]
 
 
-def read_table(
-    source: Source,
-    *,
-    query: str | None = None,
-    sheet: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-) -> pl.DataFrame:
+def read_table(source: Source, *, query: str | None = None, **how: Unpack[Reads]) -> pl.DataFrame:
     """Read a table, wherever it is.
 
     Parameters
@@ -69,18 +63,17 @@ def read_table(
     source : a file in any known format; a directory, a pattern or several files, which are one
         table; `-` for standard input; the address of a database, as sqlite:///people.db.
     query : what to ask a database; `?table=people` in its address asks for a whole table.
-    sheet : the sheet of an Excel file, by default its first one.
-    delimiter : what separates the cells of text; by default the header tells.
-    encoding : of text, as latin-1, cp1252 or utf-16; by default UTF-8.
+    how : the fields of a `FileLayout`, as `encoding` or `header_row`.
     """
     from shoal.table.databases.access import read_address
 
-    how = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
+    layout = FileLayout(**how)
     sources = [source] if isinstance(source, str | Path) else list(source)
     for one in sources:
         refuse_unknown(one)
     if len(sources) == 1 and is_address(sources[0]):
-        return read_address(str(sources[0]), query)
+        layout.refuse_lines("This is a database")
+        return layout.emptied(read_address(str(sources[0]), query))
     if query is not None:
         msg = (
             f"{option('query')} is for databases. Name one, as sqlite:///people.db, or omit "
@@ -91,9 +84,9 @@ def read_table(
         if len(sources) > 1:
             msg = "Standard input (-) cannot be read together with other tables."
             raise UsageError(msg)
-        return parse_file(_standard_input(), "stdin", **how)
+        return parse_file(_standard_input(), "stdin", layout)
     paths = find_files(sources)
-    tables = [_read_file(path, **how) for path in paths]
+    tables = [_read_file(path, layout) for path in paths]
     return tables[0] if len(tables) == 1 else _join(tables, [path.name for path in paths])
 
 
@@ -105,13 +98,13 @@ def _standard_input() -> bytes:
         raise InputError(msg) from None
 
 
-def _read_file(path: Path, **how: str | None) -> pl.DataFrame:
+def _read_file(path: Path, layout: FileLayout) -> pl.DataFrame:
     try:
         data = path.read_bytes()
     except OSError as problem:
         msg = f"Cannot read {path.name!r}: {problem.strerror or problem}."
         raise InputError(msg) from None
-    return parse_file(data, path.name, **how)
+    return parse_file(data, path.name, layout)
 
 
 def find_files(source: Source) -> list[Path]:
@@ -126,7 +119,7 @@ def find_files(source: Source) -> list[Path]:
             files += _expand(one)
     for place, path in enumerate(files):
         if path in files[:place]:
-            msg = f"{path.name!r} is named twice, and everybody in it would be there twice."
+            msg = f"{path.name!r} is named twice, so everyone in it would be there twice."
             raise UsageError(msg)
     return files
 
@@ -154,7 +147,7 @@ def _files_in(directory: Path) -> list[Path]:
         if path.is_dir():
             msg = (
                 f"{directory.name!r} has a directory {path.name!r} in it. Name the files with a "
-                "pattern in quotes, as 'data/**/*.csv'."
+                "pattern in quotes, for example 'data/**/*.csv'."
             )
             raise InputError(msg)
     if not inside:
@@ -263,20 +256,17 @@ def give_frame(
 
 ROWS = 2**18  # of a Parquet file that are read at a time, as many as its groups of rows mostly have
 BATCH = 2**16  # of them that are changed at a time: spelled out they take many times as much
-HEAD = 2**16  # bytes that tell what a file is
 
 
 def read_lean(
     source: Source,
     *,
     query: str | None = None,
-    sheet: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
     wanted: Collection[str] | None = None,
     change: Callable[[pl.DataFrame], pl.DataFrame] = lambda batch: batch,
     progress: Progress = silent,
     phase: str = "read",
+    **how: Unpack[Reads],
 ) -> pl.DataFrame:
     """Read a table as `read_table` does, a file of text (plain or gzip) or Parquet in batches.
 
@@ -286,38 +276,38 @@ def read_lean(
         and place and have no cells.
     change : what to do to a table with types before its columns are kept, batch by batch.
     progress : told which share of the file has been read, under the name of the phase.
+    how : the fields of a `FileLayout`.
     """
+    layout = FileLayout(**how)
     for one in [source] if isinstance(source, str | Path) else source:
         refuse_unknown(one)
-    path = None if query or sheet else _one_file(source)
+    path = None if query or layout.sheet else one_file(source)
     if path is None:
-        how = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
         return change(read_table(source, query=query, **how))
     try:
         with path.open("rb") as raw:
             first = raw.read(len(PARQUET))
             raw.seek(0)
-            if first == PARQUET and encoding is None:
-                return _parquet(raw, path.name, wanted, change, partial(progress, phase))
+            if first == PARQUET and layout == FileLayout(missing_codes=layout.missing_codes):
+                whole = partial(progress, phase)
+                return _parquet(
+                    raw, path.name, wanted, lambda one: change(layout.emptied(one)), whole
+                )
             size = max(path.stat().st_size, 1)
             packed = first.startswith(GZIP)
             name = path.name.removesuffix(".gz") if packed else path.name
             text = cast("BinaryIO", gzip.GzipFile(fileobj=raw)) if packed else raw
-            head = text.read(HEAD)
-            text.seek(0)
-            if encoding is not None:
-                refuse_encoding(head, name)
-                head = InUtf8(text, encoding, name).read(HEAD)
-                text.seek(0)
-                text = cast("BinaryIO", InUtf8(text, encoding, name))
+            head = _head(text, name, layout.encoding)
             if is_delimited(head):
+                text, separator = separated(text, name, layout)
                 return read_csv(
                     text,
                     name,
-                    choose_separator(head, name, delimiter),
+                    separator,
                     wanted=wanted,
                     lean=True,
                     watch=lambda: progress(phase, min(1.0, raw.tell() / size)),
+                    layout=layout,
                 )
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         msg = f"{path.name!r} is not a whole gzip file ({problem}). Fetch it again."
@@ -325,10 +315,21 @@ def read_lean(
     except OSError as problem:
         msg = f"Cannot read {path.name!r}: {problem.strerror or problem}."
         raise InputError(msg) from None
-    return change(read_table(path, delimiter=delimiter, encoding=encoding))
+    return change(read_table(path, **how))
 
 
-def _one_file(source: Source) -> Path | None:
+def _head(text: BinaryIO, name: str, encoding: str | None) -> bytes:
+    """Return how a file begins, as UTF-8 where its encoding is said."""
+    head = text.read(HEAD)
+    text.seek(0)
+    if encoding is not None:
+        refuse_encoding(head, name)
+        head = InUtf8(text, encoding, name).read(HEAD)
+        text.seek(0)
+    return head
+
+
+def one_file(source: Source) -> Path | None:
     """Return the ordinary file that a table is, None where it is something else."""
     sources = [source] if isinstance(source, str | Path) else list(source)
     if len(sources) > 1 or str(sources[0]) == STDIN or is_address(sources[0]):

@@ -403,7 +403,7 @@ def check_person(
         raise UsageError(msg)
     if person is not None and person in replaced:
         msg = (
-            f"Column {person!r} is the person column, and pseudonyms would tell people apart in "
+            f"Column {person!r} is the person column, and pseudonyms would identify people in "
             f"every release. A number drawn anew is published instead: leave out "
             f"{option('pseudonymize')}."
         )

@@ -12,13 +12,12 @@ import re
 import tomllib
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.ask import options
 from shoal.ask.ask import Ask, keys_of
-from shoal.ask.options import OF_COLUMNS, options_of
+from shoal.ask.options import OF_COLUMNS, Fault, options_of, roles_of
 from shoal.errors import InputError, UnknownColumn, UsageError, nearest
 from shoal.table.databases.access import is_address, seen_from
 from shoal.table.dates import check_format as check_date_format
@@ -29,21 +28,13 @@ from shoal.table.toml_lines import key_lines
 from shoal.table.trimming import read_trim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from shoal.table.toml_lines import Path as KeyPath
 
-ROLES = ("quasi", "sensitive", "identifying", "other", "pseudonymize", "never_mix")
-TRIMS = ("round", "bottom", "top")
-GRID: dict[str, Any] = {"step": read_step, "bounds": read_bounds}
+ROLES = roles_of(Ask)
+GRIDS: dict[str, Callable[[str, object], object]] = {"step": read_step, "bounds": read_bounds}
 SCHEMA = {one.name for one in fields(Schema)} - {"linked"}
-TAKES: dict[str, Any] = {
-    options.TEXT: str,
-    options.NUMBER: (int, float),
-    options.WHOLE: int,
-    options.FLAG: bool,
-}
-FILE = re.compile(r"""\bfile\s*=\s*(?:'([^'\\]*)'|"([^"\\]*)")""")
 
 
 class BadSettings(InputError):
@@ -128,11 +119,41 @@ def _shown(key: str) -> str:
     return key if re.fullmatch(r"[\w-]+", key) else f'"{key}"'
 
 
-def read_settings(path: str | Path, asks: type[Ask] = Ask) -> Settings:
-    """Read a schema file, naming line and key where something is wrong with it."""
+def faults_of(ask: Ask) -> Iterator[Fault]:
+    """Yield what the cells of no table could be: encodings, formats of dates, thresholds, grids."""
+    if ask.encoding is not None:
+        yield from _fault("encoding", ask.encoding, (), check_encoding, ask.encoding)
+    for name, said in ask.date_formats.items():
+        yield from _fault("date_formats", said, (name,), check_date_format, name, said)
+    for name, step in ask.round.items():
+        yield from _fault("round", step, (name,), partial(read_trim, name, step=step))
+    for name in dict.fromkeys((*ask.bottom, *ask.top)):
+        ends = {"bottom": ask.bottom.get(name), "top": ask.top.get(name)}
+        last = "bottom" if ends["top"] is None else "top"
+        yield from _fault(last, ends[last], (name,), partial(read_trim, name, **ends))
+    for key, read in GRIDS.items():
+        for name, one in getattr(ask, key).items():
+            yield from _fault(key, one, (name,), read, name, one)
+
+
+def _fault(
+    name: str, value: object, of: KeyPath, check: Callable[..., object], *said: object
+) -> Iterator[Fault]:
+    """Yield what a check refuses."""
+    try:
+        check(*said)
+    except (UsageError, InputError) as problem:
+        yield Fault(name, value, problem.sentence, of)
+
+
+def read_settings(path: str | Path, asks: type[Ask] = Ask, text: str | None = None) -> Settings:
+    """Read a schema file, naming line and key where something is wrong with it.
+
+    `text` is what it says, where there is no such file yet.
+    """
     path = Path(path)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig") if text is None else text
         said = tomllib.loads(text)
     except OSError as problem:
         msg = f"Cannot read the schema file {path.name!r}: {problem.strerror}."
@@ -162,134 +183,43 @@ class _Reader:
             if key not in self.top and key != OF_COLUMNS:
                 raise self.bad((key,), f"there is no such key{self.meant(key)}")
         columns = self.said.get(OF_COLUMNS, {})
-        self.expect((OF_COLUMNS,), columns, dict)
-        self.check_roles({role: self.texts((role,), self.said.get(role, ())) for role in ROLES})
-        entries = {name: self.column(name, entry) for name, entry in columns.items()}
-        found = {key: self.value(key, one) for key, one in self.said.items() if key != OF_COLUMNS}
-        ask = self.asks.from_said(found | {OF_COLUMNS: entries})
-        return Settings(ask, self.name, self.lines)
+        self.expect_table((OF_COLUMNS,), columns)
+        for name, entries in columns.items():
+            self.check_keys((OF_COLUMNS, name), entries)
+        ask = self.asks.from_said(self.said)
+        for problem in (*ask.check(), *faults_of(ask)):
+            raise self.blamed(problem)
+        return Settings(ask.moved(self.beside), self.name, self.lines)
 
-    def value(self, key: str, value: Any) -> Any:
-        """Read what is said under a key of the whole file."""
-        option, path = options_of(self.asks)[self.top[key]], (key,)
-        match option.kind:
-            case options.NAMES | options.SEVERAL:
-                texts = self.texts(path, value)
-                how = self.rebased if key == "require" else self.beside if option.place else str
-                return [how(text) for text in texts]
-            case options.SHARE:
-                if isinstance(value, bool) or not isinstance(value, str | float):
-                    example = re.findall(r"\d+%", option.help)[0]
-                    raise self.bad(path, f'write it as in "{example}". Got {value!r}.')
-            case options.BY_NAME:
-                self.expect(path, value, dict)
-                return {name: self.places(name, path, one) for name, one in value.items()}
-            case options.ENTRIES:
-                self.expect(path, value, dict)
-                for name, one in value.items():
-                    self.expect((*path, name), one, (str, date))  # TOML has days of its own
-                return value
-            case kind:
-                self.expect(path, value, TAKES[kind])
-        if key == "encoding":
-            with self.blaming(path):
-                return check_encoding(value)
-        if option.words:
-            self.one_of(path, value, option.words)
-        return self.beside(value) if option.place else value
+    def blamed(self, problem: Fault) -> BadSettings:
+        """Return a problem as an error that names line and key."""
+        path = problem.path(options_of(self.asks)[problem.field])
+        while path not in self.lines and len(path) > 1:
+            path = path[:-1]
+        if not problem.also:
+            return self.bad(path, problem.why)
+        other = problem.also if problem.also in self.lines else problem.also[:1]
+        return self.bad(path, f"{problem.why} in line {self.lines[other]}.")
 
-    def places(self, name: str, path: KeyPath, said: Any) -> list[str]:
-        """Read where a linked table is."""
-        return [self.beside(one) for one in self.texts((*path, name), said)]
-
-    @contextmanager
-    def blaming(self, path: KeyPath) -> Iterator[None]:
-        """Tell whatever is refused inside with the line and key."""
-        try:
-            yield
-        except (UsageError, InputError) as problem:
-            raise self.bad(path, problem.sentence) from None
-
-    def column(self, name: str, entry: Any) -> dict[str, Any]:
-        """Read what is said of one column."""
-        path = (OF_COLUMNS, name)
-        self.expect(path, entry, dict)
-        for key in entry:
-            if key in {"role", *ROLES}:
-                advice = f"roles stand at the top of the file, as in quasi = [{name!r}]"
+    def check_keys(self, path: KeyPath, entries: dict[str, object]) -> None:
+        """Raise where something is said of a column under a key that there is not."""
+        self.expect_table(path, entries)
+        for key in entries:
+            if key in {"role", *roles_of(self.asks)}:
+                advice = f"put roles at the top of the file, for example quasi = [{path[1]!r}]"
                 raise self.bad((*path, key), f"there is no such key: {advice}.")
             if key not in self.of_column:
                 meant = nearest(key, [*self.of_column])
                 raise self.bad((*path, key), f"there is no such key{meant}")
-        read = {key: self.of_one((*path, key), one) for key, one in entry.items()}
-        with self.blaming(path):
-            if "date_format" in entry:
-                check_date_format(name, entry["date_format"])
-            said = {key: entry.get(key) for key in ("bottom", "top")}
-            read_trim(name, step=entry.get("round"), **said)
-        return read
 
-    def of_one(self, path: KeyPath, value: Any) -> Any:
-        """Read what is said under a key of one column."""
-        name, key = str(path[1]), str(path[-1])
-        option = options_of(self.asks)[self.of_column[key]]
-        if key == "order":
-            return self.list_of_texts(path, value)
-        if key == "hierarchy":
-            self.expect(path, value, (str, dict, list))
-            is_file = isinstance(value, str) and not value.rstrip().endswith(")")
-            return self.beside(value) if is_file else value
-        if key in GRID:
-            with self.blaming(path):
-                GRID[key](name, value)
-        elif option.kind == options.NUMBERS:
-            self.expect(path, value, (int, float))
-            if not 0 < value < float("inf"):
-                raise self.bad(path, f"must be a number above 0. Got {value!r}.")
-        else:
-            self.expect(path, value, (str, int, float) if key in TRIMS else str)
-            if option.words:
-                self.one_of(path, value, option.words)
-        return value
-
-    def check_roles(self, roles: dict[str, list[str]]) -> None:
-        """Raise where a column has two roles."""
-        taken: dict[str, KeyPath] = {}
-        for role, names in roles.items():
-            for place, name in enumerate(names):
-                path: KeyPath = (role, place) if (role, place) in self.lines else (role,)
-                if name in taken and {role, taken[name][0]} != {"quasi", "never_mix"}:
-                    first = taken[name]
-                    where = f"{first[0]} in line {self.lines[first]}"
-                    raise self.bad(path, f"column {name!r} has two roles, the other is {where}.")
-                taken[name] = path
-
-    def texts(self, path: KeyPath, value: Any) -> list[str]:
-        return [value] if isinstance(value, str) else self.list_of_texts(path, value)
-
-    def list_of_texts(self, path: KeyPath, value: Any) -> list[str]:
-        if not isinstance(value, list | tuple):
-            raise self.bad(path, f"must be a list of strings. Got {value!r}.")
-        for place, item in enumerate(value):
-            if not isinstance(item, str):
-                raise self.bad((*path, place), f"must be a list of strings. Got {item!r}.")
-        return list(value)
-
-    def expect(self, path: KeyPath, value: Any, kind: Any) -> None:
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        if isinstance(value, bool) != (bool in kinds) or not isinstance(value, kinds):
-            words = {str: "a string", dict: "a table", list: "a list", bool: "true or false"}
-            wanted = dict.fromkeys(words.get(one, "a number") for one in kinds)
-            raise self.bad(path, f"must be {' or '.join(wanted)}. Got {value!r}.")
-
-    def one_of(self, path: KeyPath, value: str, words: Sequence[str]) -> None:
-        if value not in words:
-            raise self.bad(path, f"cannot be {value!r}{nearest(value, words)}")
+    def expect_table(self, path: KeyPath, value: object) -> None:
+        if not isinstance(value, dict):
+            raise self.bad(path, f"must be a table. Got {value!r}.")
 
     def meant(self, key: str) -> str:
         """Close a sentence about an unknown key with the nearest one, even one of columns."""
         if difflib.get_close_matches(key, self.of_column, n=1, cutoff=0.8):
-            return ". What is said of a column stands under [columns.NAME]."
+            return ". Put settings of a column under [columns.NAME]."
         return nearest(key, [*self.top, OF_COLUMNS])
 
     def beside(self, path: str) -> str:
@@ -297,12 +227,6 @@ class _Reader:
         if is_address(path):
             return seen_from(path, self.folder)
         return path if "://" in path or path == "-" else str(self.folder / path)
-
-    def rebased(self, notation: str) -> str:
-        """Return a term whose files are sought beside the schema file."""
-        return FILE.sub(
-            lambda found: f"file={str(self.folder / (found[1] or found[2] or ''))!r}", notation
-        )
 
     def bad(self, path: KeyPath, problem: str) -> BadSettings:
         return _bad(self.name, self.lines, path, problem)

@@ -48,7 +48,7 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        msg = f"the key {twice[:80]!r} stands twice"
+        msg = f"the key {twice[:80]!r} is there twice"
         raise InputError(msg)
     return found
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.release.cells import Spans
+    from shoal.release.cover import Cover
     from shoal.table.column import Column
 
 LEAST = 11  # people in whatever is shown
@@ -74,7 +74,7 @@ def spelled(value: float, *, dates: bool) -> str:
 
 
 def bands(
-    column: Column, covered: Spans, bearers: NDArray[np.int64], heads: Callable[[NDArray], NDArray]
+    column: Column, covered: Cover, bearers: NDArray[np.int64], heads: Callable[[NDArray], NDArray]
 ) -> Bands:
     """Part a column; `heads` counts the people in bands, given the band of each row."""
     if column.gap is not None:
@@ -85,11 +85,11 @@ def bands(
 
 
 def _with_missing(
-    column: Column, covered: Spans, bearers: NDArray[np.int64], heads: Callable[[NDArray], NDArray]
+    column: Column, covered: Cover, bearers: NDArray[np.int64], heads: Callable[[NDArray], NDArray]
 ) -> Bands:
     """Part numbers, and those that are missing, which join the last band where they are few."""
-    numbers, spans, there = covered.numbers(column)
-    found = _numbers(numbers, spans, bearers * there)
+    numbers, there = covered.numbers()
+    found = _numbers(replace(column, spellings=column.known), numbers, bearers * there)
     assert found.edges is not None
     found = replace(
         found,
@@ -132,7 +132,7 @@ def _counted(found: Bands, heads: Callable[[NDArray], NDArray]) -> NDArray[np.in
     return people
 
 
-def _numbers(column: Column, covered: Spans, bearers: NDArray[np.int64]) -> Bands:
+def _numbers(column: Column, covered: Cover, bearers: NDArray[np.int64]) -> Bands:
     values = column.numbers.astype(np.float64)
     unit = max(1.0, float(np.abs(values).max()) / HUGE)  # so that no difference overflows
     values = values / unit
@@ -190,11 +190,11 @@ def day_edges(first: float, last: float) -> NDArray[np.float64]:
     return days[(days > first) & (days <= last)].astype(np.float64)
 
 
-def _labels(column: Column, covered: Spans, heads: Callable[[NDArray], NDArray]) -> Bands:
+def _labels(column: Column, covered: Cover, heads: Callable[[NDArray], NDArray]) -> Bands:
     """Part labels, or the lowest nodes that the manifest names: frequent ones, and the others."""
     if column.tree is None:
         names, place = column.spellings.to_list(), np.arange(column.distinct)
-        cell, ranks, counts = covered.listed()
+        cell, ranks, counts = covered.labels()
         rank, weight = ranks.astype(np.int64), 1 / counts[cell]
     else:
         names, place, (cell, rank, weight) = _nodes(column, covered)
@@ -220,7 +220,7 @@ def _labels(column: Column, covered: Spans, heads: Callable[[NDArray], NDArray])
 Listed = tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.float64]"]
 
 
-def lowest_named(column: Column, covered: Spans) -> tuple[NDArray, NDArray[np.int64]]:
+def lowest_named(column: Column, covered: Cover) -> tuple[NDArray, NDArray[np.int64]]:
     """Return the node of each cell, and the lowest node over each rank that a manifest names."""
     tree, places = column.tree, column.places
     assert tree is not None
@@ -234,7 +234,7 @@ def lowest_named(column: Column, covered: Spans) -> tuple[NDArray, NDArray[np.in
     return bearing, lowest
 
 
-def _nodes(column: Column, covered: Spans) -> tuple[list[str], NDArray[np.int64], Listed]:
+def _nodes(column: Column, covered: Cover) -> tuple[list[str], NDArray[np.int64], Listed]:
     """Return the lowest named nodes, that of each rank, and which share of each cell is in each.
 
     Which labels lie under them is not public. A published node covers all of a lowest one or

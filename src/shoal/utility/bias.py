@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import cell_ncp, read_set
+from shoal.audit.cells import read_cover, read_set
 from shoal.exact import percent
 from shoal.table.coding import code_lenient
 from shoal.table.columns import is_dictionary
@@ -62,7 +62,7 @@ class CellBias:
         return (
             f"The mean of {self.of} is {means} in rows with {wide} ({percent(self.wide, 0)} of all)"
             + (f"; {alone}" if alone else "")
-            + ". Whoever leaves wide cells out shifts it: use every row, each weighted over what "
+            + ". Dropping wide cells shifts it: use every row, each weighted over what "
             "its cell covers."
         )
 
@@ -117,7 +117,7 @@ class _Cells:
     @classmethod
     def of(cls, cells: pl.Series, stated: StatedColumn) -> _Cells:
         texts, which = different(cells)
-        widths = cell_ncp(texts, stated)[0][which]
+        widths = read_cover(texts, stated)[0].loss()[which]
         exact = int((widths == 0).sum()) >= max(FEWEST, SHARE * len(widths))
         few = stated.kind == "set" and len(stated.values) <= LABELS
         wide = widths > (0 if exact else np.median(widths))

@@ -9,7 +9,7 @@ import polars as pl
 
 from shoal.audit.cells import interval_ends
 from shoal.audit.claims import manifest_schema
-from shoal.release.carried import typed_kind
+from shoal.release.cells import typed_kind
 from shoal.release.codebook import HEADER, HeldCells, codebook_of
 from shoal.table.column import INTEGER
 from shoal.table.columns import is_dictionary

@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import covers_missing, domain_ends, interval_ends, interval_means, read_set
+from shoal.audit.cells import domain_ends, interval_ends, interval_means, read_cover
 from shoal.audit.reading import Stated
 from shoal.errors import InputError
 from shoal.kernels.queries import interval_shares, label_shares
 from shoal.table.coding import NUMBER, code_column
-from shoal.table.dates import not_dates
 from shoal.table.missing import MISSING_LABEL, is_missing
 from shoal.utility.sets import Leaves, Numbers, Set, StatedLeaves, Steps
 from shoal.utility.tilted import Stretched, Tilted
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.release.cover import Cover
     from shoal.release.stated import StatedColumn
     from shoal.table.column import Column
     from shoal.table.groupings import Hierarchy
@@ -147,6 +147,7 @@ class Intervals:
     """
 
     name: str
+    cover: Cover
     lows: NDArray[np.float64]
     highs: NDArray[np.float64]
     steps: Steps
@@ -160,34 +161,17 @@ class Intervals:
     labels = pl.Series([], dtype=pl.String)
 
     @classmethod
-    def of(
-        cls, texts: pl.Series, stated: StatedColumn, rows: NDArray[np.float64] | None = None
-    ) -> Intervals:
-        """Read intervals as release.csv spells them, with means where they have some.
-
-        Means are those of so many `rows`.
-        """
-        name, dates = stated.name, stated.dates
-        low, high = interval_ends(texts)
-        whole, gaps = domain_ends(stated), None
-        if stated.has_gap:
-            gaps = Gaps(covers_missing(texts).to_numpy(), low.is_null().to_numpy())
-            low, high = (end.fill_null(whole[0]) for end in (low, high))
-        ends = pl.concat([low, high]).unique()
-        bad = not_dates(ends) if dates else ~ends.str.contains(NUMBER)
-        if bad.fill_null(value=True).any():
-            raise unreadable(name)
-        steps = Steps.of(pl.concat([ends, whole]), dates=dates)
-        lows, highs, (least, most) = (steps.places(part) for part in (low, high, whole))
-        if (lows > highs).any() or (lows < least).any() or (highs > most).any():
-            raise unreadable(name)
-        tilted = None
-        if rows is not None:
-            means = interval_means(texts).fill_null(low)
-            places, held = steps.exact_places(means), 0 if stated.step is not None else 2
-            tilted = _tilted(lows, highs, places, rows, gaps, held)
-        span, region = float(most - least + 1), stated.step is not None
-        return cls(name, lows, highs, steps, span, tilted, gaps=gaps, region=region)
+    def of(cls, cover: Cover) -> Intervals:
+        """Count what cells cover in the finest decimal of their ends."""
+        domain, (numbers, there) = cover.domain, cover.numbers()
+        spellings = numbers.domain.spellings
+        shown = np.union1d(numbers.ends(), [0, len(spellings) - 1])
+        steps = Steps.of(spellings.gather(shown), dates=domain.dates)
+        places = steps.places(spellings)
+        lows, highs = places[numbers.low], places[numbers.high]
+        gaps = None if domain.gap is None else Gaps(cover.gaps, ~there)
+        span, region = float(places[-1] - places[0] + 1), domain.step is not None
+        return cls(domain.name, cover, lows, highs, steps, span, gaps=gaps, region=region)
 
     def with_means(
         self, which: NDArray, means: NDArray[np.float64], rows: NDArray[np.int64]
@@ -197,7 +181,8 @@ class Intervals:
         gaps = None if self.gaps is None else self.gaps.only(which)
         held = 0 if self.region else 2
         tilted = _tilted(lows, highs, means, rows.astype(np.float64), gaps, held)
-        return replace(self, lows=lows, highs=highs, tilted=tilted, gaps=gaps)
+        cover = self.cover.only(which)
+        return replace(self, cover=cover, lows=lows, highs=highs, tilted=tilted, gaps=gaps)
 
     def borne(self, rows: NDArray[np.float64]) -> Intervals:
         """Return the cells with what is known of them by how many rows bear each."""
@@ -223,12 +208,6 @@ class Intervals:
     def extent(self) -> float:
         """The units of the whole domain, missing being one."""
         return self.span + (self.gaps is not None)
-
-    @property
-    def ncp(self) -> NDArray[np.float64]:
-        """The NCP of each cell."""
-        found = (self.highs - self.lows) / max(self.span - 1, 1)
-        return found if self.gaps is None else np.where(self.gaps.mixed, 1.0, found)
 
     def known(self) -> NDArray[np.float64] | float:
         """Return which part of each cell's rows is taken to have a number."""
@@ -275,6 +254,7 @@ class Sets:
     """
 
     name: str
+    cover: Cover
     labels: pl.Series
     starts: NDArray[np.int64]
     listed: NDArray[np.int32]
@@ -285,34 +265,22 @@ class Sets:
     dates = False
 
     @classmethod
-    def of(cls, texts: pl.Series, stated: StatedColumn) -> Sets:
-        """Read labels and sets of labels as release.csv spells them."""
-        labels = pl.Series(stated.values, dtype=pl.String)
-        rank_of = {label: rank for rank, label in enumerate(labels)}
-        ranks: list[list[int]] = []
-        for text in texts:
-            found = read_set(text)
-            if found is None or not rank_of.keys() >= set(found):
-                raise unreadable(stated.name)
-            ranks.append(sorted({rank_of[label] for label in found}))
-        return cls(stated.name, labels, *_listed(ranks))
-
-    @classmethod
-    def of_nodes(cls, texts: pl.Series, name: str, leaves: Leaves) -> Sets:
-        """Read the names of nodes of a hierarchy; each stands for the leaves under it."""
-        if not leaves.ranges.keys() >= set(texts):
-            raise unreadable(name)
-        return cls(name, leaves.labels, *_listed(leaves.under(texts)), leaves, texts)
+    def of(cls, cover: Cover, leaves: Leaves | None = None) -> Sets:
+        """Take sets, or nodes, each of which stands for the leaves under it."""
+        domain = cover.domain
+        if leaves is None or domain.tree is None:
+            assert cover.starts is not None
+            return cls(domain.name, cover, domain.spellings, cover.starts, cover.ranks)
+        names = pl.Series(domain.tree.names, dtype=pl.String).gather(cover.nodes)
+        ranks = leaves.under(names)
+        starts = np.cumsum([0, *map(len, ranks)]).astype(np.int64)
+        listed = np.fromiter((rank for some in ranks for rank in some), np.int32, starts[-1])
+        return cls(domain.name, cover, leaves.labels, starts, listed, leaves, names)
 
     @property
     def extent(self) -> float:
         """The labels in the whole domain."""
         return float(len(self.labels))
-
-    @property
-    def ncp(self) -> NDArray[np.float64]:
-        """The NCP of each cell."""
-        return (self.sizes - 1) / max(self.extent - 1, 1)
 
     @property
     def sizes(self) -> NDArray[np.float64]:
@@ -373,23 +341,23 @@ def read_cells(
     cells = cells.cast(pl.String).fill_null(MISSING_LABEL)
     texts = cells.unique().sort()
     which = cells.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int64)
+    cover, outside = read_cover(texts, stated)
+    if outside.any():
+        raise unreadable(stated.name)
     if stated.kind == "node":
         known = leaves or StatedLeaves(Stated.of_manifest(stated), stated.type)
-        return Sets.of_nodes(texts, stated.name, known), which
+        return Sets.of(cover, known), which
     if not stated.has_ends:
-        return Sets.of(texts, stated), which
+        return Sets.of(cover), which
+    found = Intervals.of(cover)
     if rows is None:
-        return Intervals.of(texts, stated), which
+        return found, which
     most = int(rows.max()) + 1
     keys, which = np.unique(which * most + rows, return_inverse=True)
     place, count = np.divmod(keys, most)
-    return Intervals.of(texts.gather(place), stated, count.astype(np.float64)), which
-
-
-def _listed(ranks: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return lists of ranks one after the other, where each begins before them."""
-    starts = np.cumsum([0, *map(len, ranks)]).astype(np.int64)
-    return starts, np.fromiter((rank for some in ranks for rank in some), np.int32, starts[-1])
+    low = interval_ends(texts)[0].fill_null(domain_ends(stated)[0])
+    means = found.steps.exact_places(interval_means(texts).fill_null(low))
+    return found.with_means(place, means[place], count), which
 
 
 def unreadable(name: str) -> InputError:

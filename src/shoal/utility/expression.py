@@ -25,7 +25,6 @@ from shoal.errors import UnknownColumn, UsageError, nearest
 from shoal.notation import brief, exact
 from shoal.table.dates import parse_dates
 from shoal.utility.columns import Intervals
-from shoal.utility.queries import open_answers
 from shoal.utility.sets import Numbers, Set, below
 
 if TYPE_CHECKING:
@@ -63,7 +62,9 @@ def count(source: Any, condition: str) -> float:
     source : a release, its directory, or what a rival published.
     condition : comparisons joined by and, or, not, as in "30 <= age <= 40 and income > 50000".
     """
-    answers = open_answers(source)
+    from shoal.utility.queries import queryable
+
+    answers = queryable(source)
     found = read_condition(condition, answers.columns)
     number = getattr(answers, "estimate", answers.count)  # people of a population, by weights
     return float(sum(factor * number(dict(query)) for query, factor in found.items()))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.release.cells import Spans, ncp_by_group
+from shoal.release.cover import Cover
 from shoal.sampling import draw
 from shoal.table.forms import TWO_TABLES
 from shoal.utility.bands import HUGE, LEAST, Bands, as_facts, bands, spelled
@@ -45,11 +45,11 @@ def fidelity(release: ReleaseData) -> dict[str, Any]:
     coded = release.coded
     count, everybody = coded.person_of.count, len(coded.person_of)
     if everybody < 2 * LEAST:
-        return {"skipped": f"Not shown: it would be about {everybody} people, too few to hide in."}
-    layout, kinds = release.recoding.layout, release.recoding.kinds
+        return {"skipped": f"Not shown: it would be about {everybody} people, which is too few."}
+    layout, covers = release.recoding.layout, release.recoding.covers
     chance = 0 if release.manifest.reproducible else None
     some = draw(len(coded), ROWS, chance)
-    cells = {n: k.which[layout.bears[some.places]] for n, k in kinds.items()}
+    cells = {n: one.borne[layout.bears[some.places]] for n, one in covers.items()}
     rows = layout.carries[some.places]
     parted: dict[str, Bands] = {}
     columns, seen = [], []
@@ -61,15 +61,15 @@ def fidelity(release: ReleaseData) -> dict[str, Any]:
         if _moderate(column):
             seen.append(_seen(column, found, covered, rows, cells[column.name]))
     for column in () if apart else coded.quasi:
-        kind = kinds[column.name]
+        cover = covers[column.name]
         weights = layout.bearers.astype(np.float64)
-        borne = np.zeros(len(kind.spans))
-        np.add.at(borne, kind.which, weights)
-        found = bands(column, kind.spans, borne.astype(np.int64), count)
+        borne = np.zeros(len(cover))
+        np.add.at(borne, cover.borne, weights)
+        found = bands(column, cover, borne.astype(np.int64), count)
         parted[column.name] = found
-        columns.append(_column(column, found, kind.spans, borne, count))
+        columns.append(_column(column, found, cover, borne, count))
         if _moderate(column):
-            seen.append(_seen(column, found, kind.spans, rows, cells[column.name]))
+            seen.append(_seen(column, found, cover, rows, cells[column.name]))
     for column in coded.sensitive[:COLUMNS]:
         found, covered, entry = _kept(column, count)
         columns.append(entry)
@@ -96,7 +96,7 @@ def fidelity(release: ReleaseData) -> dict[str, Any]:
 def _column(
     column: Column,
     found: Bands,
-    covered: Spans,
+    covered: Cover,
     borne: NDArray[np.float64],
     count: Callable[[NDArray], NDArray],
 ) -> dict[str, Any]:
@@ -117,8 +117,8 @@ def _column(
         **_widths(column, covered, borne),
     }
     if column.numeric and _moderate(column):
-        numbers, spans, there = covered.numbers(column)
-        values = numbers.numbers.astype(np.float64)
+        spans, there = covered.numbers()
+        values = spans.domain.numbers.astype(np.float64)
         span = float(values[-1] - values[0])
         middle, known = (values[spans.low] + values[spans.high]) / 2, borne * there
         own = values[column.codes[column.codes < len(values)]]
@@ -143,22 +143,21 @@ def _mean(column: Column, value: float, span: float) -> str:
     return f"{rounded:,.{max(0, -int(np.floor(np.log10(step))))}f}"
 
 
-def _widths(column: Column, covered: Spans, borne: NDArray[np.float64]) -> dict[str, Any]:
+def _widths(column: Column, covered: Cover, borne: NDArray[np.float64]) -> dict[str, Any]:
     """Return how much published cells cover: of numbers their width, of labels how many."""
     if column.tree is not None:
-        width = column.tree.leaves[column.nodes(covered.low, covered.high)].astype(np.float64)
+        width = column.tree.leaves[covered.nodes].astype(np.float64)
         exact, whole = width == 1, float(column.tree.leaves[column.tree.up[-1, 0]])
     elif column.numeric:
-        numbers, spans, _ = covered.numbers(column)
-        values = numbers.numbers.astype(np.float64)
+        spans, _ = covered.numbers()
+        values = spans.domain.numbers.astype(np.float64)
         with np.errstate(over="ignore"):
             width = np.nan_to_num(values[spans.high] - values[spans.low])
             whole = float(np.nan_to_num(values[-1] - values[0]))
         width = np.where(covered.mixed, whole, width)
         exact = covered.low == covered.high
     else:
-        assert covered.labels is not None
-        width, whole = covered.labels.astype(np.float64), float(column.distinct)
+        width, whole = covered.counts.astype(np.float64), float(column.distinct)
         exact = width == 1
     order = np.argsort(width)
     reached = np.cumsum(borne[order])
@@ -176,24 +175,17 @@ def _widths(column: Column, covered: Spans, borne: NDArray[np.float64]) -> dict[
 
 def _kept(
     column: Column, count: Callable[[NDArray], NDArray]
-) -> tuple[Bands, Spans, dict[str, Any]]:
-    covered, borne = _exact(column)
+) -> tuple[Bands, Cover, dict[str, Any]]:
+    covered = Cover.of_values(column)
+    borne = np.bincount(column.codes, minlength=column.distinct).astype(np.float64)
     found = bands(column, covered, borne.astype(np.int64), count)
     return found, covered, _column(column, found, covered, borne, count) | {"role": "sensitive"}
-
-
-def _exact(column: Column) -> tuple[Spans, NDArray[np.float64]]:
-    """Return the cells of a column that is published as it was: one for each value."""
-    every = np.arange(column.distinct, dtype=np.int32)
-    labels = (None, None) if column.numeric else (every, np.ones(column.distinct, np.int64))
-    borne = np.bincount(column.codes, minlength=column.distinct).astype(np.float64)
-    return Spans(every, every, *labels), borne
 
 
 def _seen(
     column: Column,
     found: Bands,
-    covered: Spans,
+    covered: Cover,
     rows: NDArray,
     cells: NDArray,
     role: str = "quasi",
@@ -230,10 +222,9 @@ def _of_groups(
 
 def _lost(release: ReleaseData) -> NDArray[np.float64]:
     """Return how much of the detail every coded row has lost, over all quasi columns."""
-    layout, kinds = release.recoding.layout, release.recoding.kinds
-    columns = release.coded.quasi
-    by_cell = sum(ncp_by_group(c, kinds[c.name].spans)[kinds[c.name].which] for c in columns)
-    return np.asarray(by_cell)[layout.borne] / len(columns)
+    covers = release.recoding.covers.values()
+    by_cell = sum(cover.loss()[cover.borne] for cover in covers)
+    return np.asarray(by_cell)[release.recoding.layout.borne] / len(covers)
 
 
 def _subgroups(

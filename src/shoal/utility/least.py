@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.distances.relation import Band, pack
-from shoal.principles.base import Pairwise
 from shoal.progress import in_threads
 
 if TYPE_CHECKING:
@@ -83,9 +82,9 @@ def reaches(
     values = positions(plain.ranks, plain.coords, plain.offsets, plain.kinds)
     least = max(one.principle.least for one in requirements)
     pairs = [
-        (one.principle, coded.value(one.columns))
+        (pairwise, coded.value(one.columns))
         for one in requirements
-        if isinstance(one.principle, Pairwise) and one.columns
+        if (pairwise := one.principle.pairs) is not None and one.columns
     ]
     relations = [principle.relation(value) for principle, value in pairs]
     packable = [isinstance(relation, Band) for relation in relations]

@@ -151,7 +151,7 @@ class Loss:
 def _ncp(release: Measured) -> dict[str, float]:
     """Return the NCP of each quasi column, from its published cells."""
     return {
-        name: release.mean(release.by_box(place, column.ncp), suppressed=1)
+        name: release.mean(release.by_box(place, column.cover.loss()), suppressed=1)
         for place, (name, column) in enumerate(release.boxes.quasi.items())
     }
 

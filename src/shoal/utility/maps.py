@@ -55,7 +55,7 @@ def loss_map(
     for spread, cells in zip((first, second), which, strict=True):
         borne = np.bincount(cells, weights=rows, minlength=len(spread.sizes))
         axes.append(axis(spread, borne.astype(np.float64)))
-        lost += spread.ncp[cells] / 2
+        lost += spread.cover.loss()[cells] / 2
     x, y = axes
     inside, weight = np.zeros((2, len(x.shares), len(y.shares)))
     for begin in range(0, len(rows), RUN):

@@ -300,7 +300,7 @@ def _quasi(cells: pl.Series, column: StatedColumn, form: str) -> list[pl.Series]
 
 def _plain(cells: pl.Series, column: StatedColumn | None) -> pl.Series:
     """Return cells with the type that all of them have: integers, decimals, dates, or text."""
-    from shoal.release.carried import typed_kind
+    from shoal.release.cells import typed_kind
     from shoal.table.dates import parse_dates, units_as_dates
     from shoal.table.schema import LABELS as TEXTS
 

@@ -45,7 +45,7 @@ Query = dict[str, "Set"]  # what is asked of each column; all of it has to hold
 
 
 class Answers(Protocol):
-    """What can be asked for counts; `open_answers` takes it as it takes a release."""
+    """What can be asked for counts; `queryable` takes it as it takes a release."""
 
     def __len__(self) -> int: ...
 
@@ -382,7 +382,7 @@ def check_columns(query: Query, columns: Mapping[str, object]) -> None:
             raise UnknownColumn(name, list(columns))
 
 
-def open_answers(source: Any) -> Answers:
+def queryable(source: Any) -> Answers:
     """Return what a release directory, or anything published in memory, answers."""
     if isinstance(source, ExactTable | BoxTable | TwoTables | PartsTable):
         return source

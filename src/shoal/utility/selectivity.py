@@ -8,19 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from shoal.errors import InputError
 from shoal.release.forms import mean_texts
 from shoal.table.forms import TWO_TABLES
-from shoal.utility.columns import Exact, Gaps, Intervals, Sets, Spread
+from shoal.utility.columns import Exact, Intervals, Sets, Spread
 from shoal.utility.queries import BoxTable, ExactTable, Rows, TwoTables
-from shoal.utility.sets import Leaves, Steps
+from shoal.utility.sets import Leaves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.release.cells import Spans
+    from shoal.release.cover import Cover
     from shoal.release.release import ReleaseData
     from shoal.table.column import Column
 
@@ -65,7 +64,7 @@ def errors_by_selectivity(release: ReleaseData, *, work: int | None = WORK) -> d
         entry = {"selectivity": selectivity, "rows": float(np.median(error.truth) / rows)}
         found.append(entry | {name: getattr(error, name) for name in ("mean", "median", "p95")})
     if not found:
-        return {"skipped": "Not asked: random queries of every size find nobody."}
+        return {"skipped": "Not asked: random queries of every size find no one."}
     return {
         "quasi": quasi,
         "sensitive": sensitive,
@@ -91,7 +90,7 @@ def published_answers(release: ReleaseData) -> BoxTable | TwoTables:
     Boxes are cells as they were recoded, so two groups with equal cells are two boxes; counts are
     the same.
     """
-    layout, kinds = release.recoding.layout, release.recoding.kinds
+    layout = release.recoding.layout
     order = np.argsort(layout.bears)
     columns = _exact(release.coded.sensitive)
     rows = Rows(columns, len(release.coded), layout.carries[order])
@@ -109,16 +108,15 @@ def published_answers(release: ReleaseData) -> BoxTable | TwoTables:
             (np.concatenate([[0], np.cumsum(people)]).astype(np.int64), starts),
         )
     quasi, cells = {}, []
-    for column in release.recoding.quasi.values():
-        kind = kinds[column.name]
-        quasi[column.name], which = _spread(column, kind.spans)
-        cells.append(which[kind.which])
-        spread = quasi[column.name]
-        if kind.means is not None and isinstance(spread, Intervals):
-            texts = mean_texts(column, kind.means.only(kind.which))  # 0 of missing numbers alone
+    for name, cover in release.recoding.covers.items():
+        quasi[name], which = _spread(cover)
+        cells.append(which[cover.borne])
+        spread = quasi[name]
+        if cover.means is not None and isinstance(spread, Intervals):
+            texts = mean_texts(cover.domain, cover.means.only(cover.borne))  # 0 of missing ones
             means = spread.steps.exact_places(texts)
-            quasi[column.name] = spread.with_means(kind.which, means, layout.bearers)
-            cells[-1] = np.arange(len(kind.which))
+            quasi[name] = spread.with_means(cover.borne, means, layout.bearers)
+            cells[-1] = np.arange(len(cover.borne))
     return BoxTable(quasi, np.array(cells, np.int32), starts, rows, tuple(columns))
 
 
@@ -126,23 +124,10 @@ def _exact(columns: tuple[Column, ...]) -> dict[str, Exact]:
     return {column.name: Exact.from_column(column) for column in columns}
 
 
-def _spread(column: Column, covered: Spans) -> tuple[Spread, NDArray[np.int64]]:
+def _spread(cover: Cover) -> tuple[Spread, NDArray[np.int64]]:
     """Return the distinct cells of a column, and which of them each box bears."""
-    every = np.arange(len(covered.low))
-    if column.tree is not None:
-        nodes, which = np.unique(column.nodes(covered.low, covered.high), return_inverse=True)
-        names = pl.Series(column.tree.names, dtype=pl.String).gather(nodes)
-        return Sets.of_nodes(names, column.name, Leaves.of(column)), which
-    if column.numeric:
-        numbers, spans, there = covered.numbers(column)
-        shown = np.unique(np.concatenate([spans.low, spans.high, [0, numbers.distinct - 1]]))
-        steps = Steps.of(numbers.spellings.gather(shown), dates=column.dates)
-        places = steps.places(numbers.spellings)
-        extent = float(places[-1] - places[0] + 1)
-        lows, highs = places[spans.low], places[spans.high]
-        gaps = None if column.gap is None else Gaps(covered.high == column.gap, ~there)
-        region = column.step is not None
-        return Intervals(column.name, lows, highs, steps, extent, gaps=gaps, region=region), every
-    _, listed, counts = covered.listed()
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return Sets(column.name, column.spellings, starts, listed), every
+    if cover.domain.tree is not None:
+        _, first, which = np.unique(cover.nodes, return_index=True, return_inverse=True)
+        return Sets.of(cover.only(first), Leaves.of(cover.domain)), which
+    numbers = cover.domain.numeric
+    return Intervals.of(cover) if numbers else Sets.of(cover), np.arange(len(cover))

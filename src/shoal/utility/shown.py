@@ -115,7 +115,7 @@ class ShownCells:
     @property
     def lost(self) -> float:
         """What the rows lose in this column, in all."""
-        return float(self.spread.ncp @ self.rows)
+        return float(self.spread.cover.loss() @ self.rows)
 
     @property
     def moderate(self) -> bool:

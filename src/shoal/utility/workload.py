@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.errors import BadParameter, InputError, UsageError
 from shoal.notation import Term, number, whole_number
-from shoal.utility.queries import Answers, ExactTable, Query, open_answers
+from shoal.utility.queries import Answers, ExactTable, Query, queryable
 from shoal.utility.sets import Numbers
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Workload(Term):
 
     def draw(
         self, original: Any, schema: Schema, *, seed: int | None = None, patience: int = PATIENCE
-    ) -> Questions:
+    ) -> CountQueries:
         """Draw queries over the original table and answer them on it.
 
         `patience` says how many draws a query that is not empty may take on average.
@@ -103,7 +103,7 @@ class Workload(Term):
                     "choose a larger selectivity or fewer columns."
                 )
                 raise InputError(msg)
-        return Questions(self, tuple(queries), np.array(truth, np.int64), redrawn)
+        return CountQueries(self, tuple(queries), np.array(truth, np.int64), redrawn)
 
 
 class _Drawer:
@@ -153,7 +153,7 @@ class _Drawer:
 
 
 @dataclass(frozen=True, eq=False)
-class Questions:
+class CountQueries:
     """Drawn queries with their true answers."""
 
     workload: Workload
@@ -163,7 +163,7 @@ class Questions:
 
     def error(self, source: Any) -> QueryError:
         """Ask a release, its directory, or a rival's publication, and compare with the truth."""
-        return self.compare(open_answers(source))
+        return self.compare(queryable(source))
 
     def compare(self, answers: Answers) -> QueryError:
         """Ask something that answers count queries, and compare with the truth."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.ask.ask import Ask
-from shoal.ask.options import BY_NAME, options_of
-from shoal.ask.usual import THRESHOLD
+from shoal.ask.options import BY_NAME, THRESHOLD, options_of
 from shoal.audit.identification import threshold_of
 from shoal.table.forms import INTERVALS
 from shoal.views.commands import Command
@@ -53,7 +52,7 @@ def citations(release: dict[str, Any], sources: dict[str, str]) -> list[str]:
     """Return entries for a list of references: Shoal, and the paper of every principle."""
     entries = [
         "@software{shoal,\n"
-        "  title = {Shoal: publishing tables so that nobody's value is nearly known},\n"
+        "  title = {Shoal: publishing tables about people with measured privacy},\n"
         f"  version = {{{release['shoal']}}}\n}}"
     ]
     return entries + [

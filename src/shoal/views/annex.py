@@ -7,6 +7,7 @@ from typing import Any
 from shoal.audit.guessing import how_near
 from shoal.audit.sampled import KNOWN_ERROR, MODEL
 from shoal.exact import percent
+from shoal.principles.k_anonymity import REQUIRED
 from shoal.views import person, sentences
 from shoal.views.answers import Answer, said
 from shoal.views.commands import flag
@@ -47,14 +48,14 @@ def population(known: dict[str, Any], own: dict[str, Any]) -> Answer:
         )
     else:
         first = (
-            f"Before the release: when somebody of the population of {found['population']:,} has "
+            f"Before the release: if a person of the population of {found['population']:,} has "
             f"the quasi-identifiers of one of the {found['unique']:,} people who are unique in the "
             f"table, it is that person with a chance of {percent(found['unique_matches'])}."
         )
     seen = known["exposure"]
     after = "" if seen is None else (
         "After the release: at most the risk in the table, "
-        f"{chance(seen['largest_risk'])}, because everybody in the table is in the population."
+        f"{chance(seen['largest_risk'])}, because everyone in the table is in the population."
     )  # fmt: skip
     return said(
         first,
@@ -70,7 +71,7 @@ def kmap(known: dict[str, Any], _: dict[str, Any]) -> Answer:
     if not found:
         return (
             "Not computed: no requirement was measured against a population. Require "
-            f"KMap(k=11) and name the table of everybody: {flag('population')}."
+            f"{REQUIRED} and name the table of the population: {flag('population')}."
         )
     return said(*(f"{one['promise']} Measured: {chance(one['risk'])}." for one in found))
 
@@ -89,7 +90,7 @@ def linking(_: dict[str, Any], own: dict[str, Any]) -> Answer:
 
 def inference(_: dict[str, Any], own: dict[str, Any]) -> Answer:
     """Say how often a known column is inferred from the others."""
-    return _of_attack(own, "inference", "Not measured for people with several rows.")
+    return _of_attack(own, "inference", "Not measured: everyone's cells are published.")
 
 
 def guessing(_: dict[str, Any], own: dict[str, Any]) -> Answer:
@@ -97,8 +98,11 @@ def guessing(_: dict[str, Any], own: dict[str, Any]) -> Answer:
     return _of_attack(own, "guessing", "Not measured: no requirement bounds guesses.")
 
 
-def controls(_: dict[str, Any], __: dict[str, Any]) -> Answer:
-    """Say that control people are needed."""
+def controls(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+    """Say what attacks reach on people who are not in the release, or that these are needed."""
+    found = own["attack"]
+    if not isinstance(found, str) and found["controlled"]:
+        return said(*(one["sentence"] for one in found["controlled"]))
     return (
         "Not measured: people of the same population who are not in the release were not given. "
         "The sentences above give the success of a guess without the release beside each attack."

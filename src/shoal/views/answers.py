@@ -247,7 +247,7 @@ def thresholds(known: dict[str, Any]) -> Answer:
         ]
         p, over = one["percent"]
         rows.append(
-            (f"{one['column']}: nobody knows the largest value to within {p}%", f"{over:,} of {of}")
+            (f"{one['column']}: no one knows the largest value to within {p}%", f"{over:,} of {of}")
         )
     more = "Columns without numbers, or with negative ones, are left aside." if lacking else ""
     return said(
@@ -262,8 +262,8 @@ def intruder_had(known: dict[str, Any]) -> Answer:
     """Say what the computed attack has."""
     quasi = [one["name"] for one in known["release"]["columns"] if one["role"] == "quasi"]
     return said(
-        f"The computed attack has everybody's {several(quasi, most=9)} and the published files. It "
-        "has no names, no other table and no help from people who know somebody."
+        f"The computed attack has everyone's {several(quasi, most=9)} and the published files. It "
+        "has no names, no other table and no help from acquaintances."
     )
 
 

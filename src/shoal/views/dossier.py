@@ -7,6 +7,7 @@ One template shows all of them, and one writer makes documents to edit.
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,12 @@ def read_norm(name: str) -> dict[str, Any]:
         raise UsageError(msg)
     place = resources.files("shoal.views") / "norms" / f"{name}.toml"
     return {"name": name} | tomllib.loads(place.read_text("utf-8"))
+
+
+@cache
+def norm_titles() -> dict[str, str]:
+    """Return the norms with what each is called."""
+    return {name: read_norm(name)["title"] for name in NORMS}
 
 
 def public(

@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.exact import percent
-from shoal.views.terminal import heading, plain, table_of, terminal_console
-
-WORDS = {
-    "valid": "Valid",
-    "approximate": "Approximate",
-    "refused": "Not from this release",
-}
+from shoal.release.manifest import WORDS
+from shoal.views.console import heading, table_of, terminal_console
+from shoal.views.terminal import plain
 
 
 def print_estimates(facts: dict[str, Any]) -> None:
@@ -33,7 +29,7 @@ def print_estimates(facts: dict[str, Any]) -> None:
                 "–" if one["rhat"] is None else f"{one['rhat']:.2f}",
             )
         console.print(table)
-    console.print(f"{WORDS[facts['status']]}: {plain(facts['reason'])}")
+    console.print(f"{WORDS[facts['status']].capitalize()}: {plain(facts['reason'])}")
     if facts["quantities"]:
         console.print(
             "“naive” pairs people and values of a group at random. “missing” is the share of the "

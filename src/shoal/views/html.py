@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.ask.usual import KNOWN
+import msgspec
+
+from shoal.ask.options import KNOWN
 from shoal.errors import option
 from shoal.exact import percent
+from shoal.release.manifest import WORDS, Manifest, conclusion_of
 from shoal.table.forms import TWO_TABLES
 from shoal.views import sentences, verdict
 from shoal.views.again import reproduction
@@ -25,11 +28,8 @@ from shoal.views.charts.release import (
     size_chart,
     values_chart,
 )
-from shoal.views.charts.strips import strip_chart
 from shoal.views.commands import as_typed, flag
 from shoal.views.pages import comparison_values, frontier_values, render
-from shoal.views.person import person_values
-from shoal.views.tables import level_name, level_value
 from shoal.views.words import CONTEXT, figure, people, plural, why_necessary
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def report_values(facts: dict[str, Any]) -> dict[str, Any]:
         "gone_sentence": sentences.gone_sentence(release),
         "told": sentences.told(facts),
         "counted": counted(facts),
+        "regression": regression_sentence(release),
     }
 
 
@@ -87,6 +88,7 @@ def _shared(facts: dict[str, Any]) -> dict[str, Any]:
         "measured_in": _measured_in(release),
         "important": sentences.important(release),
         "left_out": sentences.left_out(release),
+        "of_gaps": sentences.of_gaps(release),
         "columns": sentences.columns(facts),
         "limits": sentences.limits(release),
         # A requirement about rows alone that came to the same has said it.
@@ -108,6 +110,7 @@ def judged(release: dict[str, Any], complaints: Sequence[str] = ()) -> dict[str,
             for one in verdict.settlements(facts)
         ],
         "stated": verdict.statement(facts),
+        "otherwise": verdict.otherwise(facts),
         "public": verdict.public(facts),
         "shown": [
             one | {key: verdict.spelled(one[key]) for key in ("unique", "certain", "likely")}
@@ -119,7 +122,7 @@ def judged(release: dict[str, Any], complaints: Sequence[str] = ()) -> dict[str,
 def _measured_in(release: dict[str, Any]) -> str:
     """Say where the promise was measured."""
     if release["groups"] is None:
-        return "Measured against the original table, for everybody in it."
+        return "Measured against the original table, for everyone in it."
     return (
         f"Measured in all {plural(release['groups'], 'group')} of the published file. This assumes "
         "a reader who knows which group a person is in, considers every row of the group equally "
@@ -143,7 +146,7 @@ def may_publish(facts: dict[str, Any]) -> str:
         return "Yes, subject to what is marked Important and to the limitations below."
     if release["threshold"] > verdict.USUAL:
         return (
-            "To readers under an agreement, yes, subject to the limitations below. For everybody, "
+            "To readers under an agreement, yes, subject to the limitations below. For the public, "
             "judge it by the usual threshold first: the owner chose a higher one."
         )
     found = release["found"]
@@ -159,7 +162,7 @@ def may_publish(facts: dict[str, Any]) -> str:
             f"description are usual; here it is {whom(seen['smallest'])}."
         )
     return (
-        "To readers under an agreement, yes, subject to the limitations below. For everybody, the "
+        "To readers under an agreement, yes, subject to the limitations below. For the public, the "
         f"threshold asks for at least {whom(seen['least_size'])} with the same description; here "
         f"it is {whom(seen['smallest'])}."
     )
@@ -190,6 +193,14 @@ def counted(facts: dict[str, Any]) -> str:
     return "Counts have a certain range and an estimate. Both follow from the published cells."
 
 
+def regression_sentence(release: dict[str, Any]) -> str:
+    """Say what an analyst may conclude about how columns go together."""
+    # The owner's report adds facts of its own.
+    stated = {name: release[name] for name in Manifest.__struct_fields__ if name in release}
+    status, reason = conclusion_of(msgspec.convert(stated, Manifest))
+    return f"Regression: {WORDS[status]}. {reason}"
+
+
 def render_certificate(facts: dict[str, Any], audit: Audit) -> str:
     """Return the certificate of a release as HTML: two pages to sign, by its audit."""
     complaints = audit.complaints()
@@ -204,6 +215,8 @@ def render_certificate(facts: dict[str, Any], audit: Audit) -> str:
     if audit.report is not None and not audit.report.compared:
         said["important"] = [*said["important"], audit.report.because]
     said["stated"] = audit.stated
+    drawn_by_chance = {"group": "groups", "node": "nodes", "person": "people"}
+    said["numbered"] = [name for name, key in drawn_by_chance.items() if release.get(key)]
     return render("certificate.html", **said)
 
 
@@ -211,6 +224,10 @@ def render_owner(
     facts: dict[str, Any], own: dict[str, Any], trials: dict[str, Any] | None = None
 ) -> str:
     """Return the owner's report as HTML; `own` is what `shoal.runs.owner` has gathered."""
+    from shoal.views.charts.strips import strip_chart
+    from shoal.views.person import person_values
+    from shoal.views.tables import level_name, level_value
+
     strips = [
         one | {"chart": drawn(strip_chart, one["column"], one["strips"], dates=one["dates"])}
         if one["numeric"]
@@ -266,7 +283,7 @@ def bearing_sentence(group: dict[str, Any], form: str = "") -> str:
     least, most = bands[0], bands[-1]
     what = "Whose groups are wide" if form == TWO_TABLES else "Who bears the loss"
     if most["loss"] == least["loss"]:
-        return f"{what}: everybody alike, by {group['column']}"
+        return f"{what}: everyone alike, by {group['column']}"
     return (
         f"{what}: {group['column']} {most['name']} most ({percent(most['loss'])}), "
         f"{least['name']} least ({percent(least['loss'])})"

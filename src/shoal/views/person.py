@@ -47,12 +47,14 @@ def as_text(view: PersonView) -> str:
     return "\n".join(lines)
 
 
-def as_html(view: PersonView, *, alone: bool = True) -> str:
+def as_html(view: PersonView, *, alone: bool = True, estimated: bool = False) -> str:
     """Return what is learned as a piece of HTML with a picture of each column.
 
-    Where it stands `alone`, as in a notebook, it brings its own style.
+    Where it stands `alone`, as in a notebook, it brings its own style. It is `estimated` where the
+    release was tried on some rows.
     """
-    return render("part_person.html", view=view, alone=alone, **person_values(view))
+    known = {"alone": alone, "estimated": estimated, **person_values(view)}
+    return render("part_person.html", view=view, **known)
 
 
 def person_values(view: PersonView) -> dict[str, Any]:
@@ -67,6 +69,7 @@ def person_values(view: PersonView) -> dict[str, Any]:
             {
                 "name": one.column,
                 "today": some_values(one.today, numeric=one.numeric),
+                "today_drawn": fish_today(one),
                 "told": told(one, view),
                 "drawn": fish(one, view) if one.numeric else None,
                 "labels": None if one.numeric else labels(one),
@@ -260,6 +263,28 @@ def fish(one: Learned, view: PersonView) -> dict[str, Any] | None:
         if view.people and abs(unit * view.people - 1) < CLOSE
         else f"A fish stands for up to {percent(unit)} of the candidates.",
     }
+
+
+def fish_today(one: Learned) -> dict[str, Any] | None:
+    """Return where the fish of the original table stand, on the axis of the release.
+
+    None where they are too many to be drawn one by one, or something else than numbers.
+    """
+    if one.ends is None or one.dates or not one.today or len(one.today) > BINS:
+        return None
+    known = [place for place in one.numbers if place is not None]
+    try:
+        places = [float(text) for text in one.today if text is not None]
+    except ValueError:
+        return None
+    ends = known[0], known[-1]
+    swim: list[dict[str, Any]] = []
+    for place in places:
+        x = _part(min(max(place, ends[0]), ends[1]), *ends, BINS)
+        swim.append({"x": x, "y": sum(other["x"] == x for other in swim), "near": True})
+    tall = max((entry["y"] for entry in swim), default=0) + 1
+    low, high = map(number, one.ends)
+    return {"fish": swim, "band": None, "low": low, "high": high, "tall": tall, "wide": BINS}
 
 
 def _near(one: Learned, low: float, high: float) -> tuple[int, int] | None:

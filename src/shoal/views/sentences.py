@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shoal.exact import percent, unit_of
-from shoal.principles.base import Pairwise
 from shoal.principles.requirement import requirements
 from shoal.table.forms import TWO_TABLES
 from shoal.table.pseudonyms import warning
@@ -34,7 +33,7 @@ OTHER_RELEASES: Said = (
     "Combining this table with another release about the same people reveals more than either one.",
 )
 TRUE_OF_ALL: Said = (
-    "What is true of everybody.",
+    "What is true of everyone.",
     "A reader can learn what is common to a group, also about people who are not in the table.",
 )
 ISOLATING = (
@@ -42,11 +41,11 @@ ISOLATING = (
     "may know. It does not rule out a description that fits exactly one row."
 )
 TIGHT_ENDS = (
-    " The ends of a cell are values that somebody in the group has, so “in this group, at this end "
+    " The ends of a cell are values of people in the group, so “in this group, at this end "
     "of the cell” describes one person in most groups (Cohen and Nissim, PNAS 2020)."
 )
 CUT_ENDS = (
-    " The cells of this release are regions between cuts, so nobody needs to have the values at "
+    " The cells of this release are regions between cuts, so no person needs to have the values at "
     "their ends."
 )
 CONDITION: Said = (
@@ -103,11 +102,7 @@ def asked_for(release: Mapping[str, Any]) -> list[dict[str, Any]]:
             "columns": list(one.columns),
             "chance": one.principle.chance,
             "population": one.principle.population,
-            "promise": (
-                one.principle.promise_matches(" and ".join(one.columns))
-                if release["groups"] is None
-                else promised(one, release)
-            ),
+            "promise": promised(one, release),
             "by_matches": release["groups"] is None,
             **measured[repr(one)],
         }
@@ -118,6 +113,12 @@ def asked_for(release: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def promised(one: Requirement, release: Mapping[str, Any]) -> str:
     """Say what a requirement promises of a release, widths of dates in days."""
+    bounds = {known["principle"]: known["bound"] for known in release.get("measured", ())}
+    asked, least = one.principle, one.principle.least
+    if asked.chance and least == len(asked.graded) == 1 and bounds.get(repr(one)) == 1:
+        return f"{one!r} limits nothing: every guess may be right."
+    if release["groups"] is None:
+        return one.principle.promise_matches(" and ".join(one.columns))
     types = {column["name"]: column.get("type") for column in release["columns"]}
     for name, table in release.get("tables", {}).items():
         types |= {f"{name}.{known['name']}": known.get("type") for known in table["columns"]}
@@ -154,6 +155,18 @@ def important(release: Mapping[str, Any]) -> list[str]:
     return [*said, SEEDED] if release.get("reproducible") else said
 
 
+def of_gaps(release: Mapping[str, Any]) -> str:
+    """Say how missing values are judged, where rows that have some of them are kept."""
+    asked = release.get("asked") or {}
+    kept = {asked.get("missing"), *asked.get("missing_cells", {}).values()}
+    if "value" not in kept:
+        return ""
+    return (
+        "A missing value counts as whichever value is worst for its group. So a measured chance "
+        "can be higher than a count of the values that are listed."
+    )
+
+
 def left_out(release: Mapping[str, Any]) -> list[tuple[int, str]]:
     """Return how many rows were left out for which reason."""
     reasons = (
@@ -168,8 +181,8 @@ def left_out(release: Mapping[str, Any]) -> list[tuple[int, str]]:
 def at_odds(release: Mapping[str, Any]) -> str:
     """Say what holds for readers to whom some rows of a group seem more likely than others."""
     asked = (one.principle for one in _required(release))
-    bounds = [one.at_odds(Fraction(ODDS)) for one in asked if isinstance(one, Pairwise)]
-    if not bounds:
+    bounds = [one.pairs.at_odds(Fraction(ODDS)) for one in asked if one.pairs is not None]
+    if not bounds or max(bounds) >= 1:
         return ""
     return (
         f" Even if some rows seem {ODDS} times as likely to the reader as others, a guess of a "

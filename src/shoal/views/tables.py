@@ -6,7 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shoal.exact import WHOLE, at_least, at_most, downward, percent, upward, written
-from shoal.views.terminal import grouped, heading, table_of, terminal_console
+from shoal.principles.k_anonymity import in_population
+from shoal.release.manifest import PRICE, VALID, WORDS
+from shoal.views.console import grouped, heading, table_of, terminal_console
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +85,7 @@ def explained(facts: dict[str, Any]) -> list[str]:
             f"{asked['quasi']} quasi and {asked['sensitive']} sensitive columns and "
             f"{asked['selectivity']:.4g} of their domain."
         )
+    lines += _regressions(facts["entries"])
     learned = next((one["learning"] for one in facts["entries"] if one["learning"]), None)
     if learned:
         metric = learned["metric"]
@@ -100,6 +103,20 @@ def explained(facts: dict[str, Any]) -> list[str]:
                 "it cannot be told."
             )
     return lines
+
+
+def _regressions(entries: list[dict[str, Any]]) -> list[str]:
+    """Say by which methods an analyst may conclude how columns go together."""
+    said = []
+    for status, word in WORDS.items():
+        methods = [one["method"] for one in entries if one["regression"] == status]
+        said += [f"{word} with {' and '.join(methods)}"] if methods else []
+    if not said:
+        return []
+    line = f"Regression by shoal estimate, in the form two-tables: {'; '.join(said)}."
+    if not any(one["regression"] == VALID for one in entries):
+        line += " Oblivious() allows most. " + PRICE
+    return [line]
 
 
 def best(scores: dict[str, dict[str, float | None]], metric: str) -> float | None:
@@ -220,7 +237,7 @@ SHOWN = 6  # digits of a level
 
 
 def level_name(level: dict[str, Any]) -> str:
-    """Write a principle with what is fixed of it, as `TCloseness(t, ground='equal')`."""
+    """Write a principle with what is fixed of it, its level first."""
     fixed = [f"{name}={value!r}" for name, value in level["fixed"].items()]
     return f"{level['principle']}({', '.join([level['parameter'], *fixed])})"
 
@@ -287,7 +304,7 @@ def print_survey(facts: dict[str, Any]) -> None:
 def sentences(found: dict[str, Any]) -> list[str]:
     """Say in plain words how likely people are found."""
     said = [
-        f"Whoever knows that a person is in the table finds the row with a chance of up to "
+        f"A reader who knows that a person is in the table finds the row with a chance of up to "
         f"{_chance(found['prosecutor'])} (prosecutor) and of {found['marketer']:.4g} on average "
         "(marketer).",
         f"{found['unique_rows']:,} rows ({percent(found['uniqueness'], 2)}) share their "
@@ -300,17 +317,7 @@ def sentences(found: dict[str, Any]) -> list[str]:
             f"up to {found['journalist']:.4g} (journalist), of "
             f"{found['marketer_population']:.4g} on average."
         )
-        if found["k_map"] is not None:
-            said.append(
-                f"Every description fits at least {found['k_map']:,} of them: "
-                f"KMap(k={found['k_map']})."
-            )
-        if found["presence"] is not None:
-            low, high = found["presence"]
-            said.append(
-                f"Of those whom a description fits, from {at_least(low)} to {at_most(high)} are in "
-                "the table: DeltaPresence, where descriptions do not overlap."
-            )
+        said += in_population(found["k_map"], found["presence"])
     return said
 
 

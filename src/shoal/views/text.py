@@ -12,7 +12,8 @@ from shoal.exact import at_least, at_most, percent
 from shoal.table.forms import MEANS
 from shoal.views import verdict
 from shoal.views.commands import as_typed
-from shoal.views.terminal import grouped, heading, plain, table_of, terminal_console
+from shoal.views.console import grouped, heading, table_of, terminal_console
+from shoal.views.terminal import plain
 from shoal.views.words import ATTACKS, draws, people, percent_up, why_necessary, without_draw
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from shoal.audit.verify import Audit
-    from shoal.principles.guarantee import Guarantee
-    from shoal.principles.outlook import Foreseen, Outlook
-    from shoal.principles.planning import Plan
+    from shoal.principles.dissimilarity import Guarantee
+    from shoal.principles.foresight import Foreseen, RequirementPlan
     from shoal.release.release import ReleaseData
+    from shoal.runs.plan import Plan
 
 
 SHOWN = 24  # points of a frontier
@@ -101,14 +102,14 @@ def _print_reason(console: Console, found: Foreseen) -> None:
         console.print(as_typed(f"What would help: {'; or '.join(helps)}."), markup=False)
 
 
-def print_known(found: Guarantee | Outlook) -> None:
+def print_known(found: RequirementPlan) -> None:
     """Print what is known beforehand about a requirement."""
-    from shoal.principles.outlook import Outlook
+    from shoal.principles.dissimilarity import Guarantee
 
-    print_outlook(found) if isinstance(found, Outlook) else print_guarantee(found)
+    print_guarantee(found) if isinstance(found, Guarantee) else print_outlook(found)
 
 
-def print_outlook(found: Outlook) -> None:
+def print_outlook(found: RequirementPlan) -> None:
     """Print whether a requirement is achievable, and how far its parameters can go."""
     console = terminal_console()
     on = f" on {', '.join(found.sensitive)}" if found.sensitive else ""
@@ -276,13 +277,15 @@ def print_verdict(facts: dict[str, Any]) -> None:
     for one in verdict.settlements(facts):
         console.print(f"- {as_typed(one.sentence)}", markup=False)
     stands = verdict.public(facts)
-    for said in (verdict.statement(facts), stands and stands.sentence):
+    for said in (verdict.statement(facts), verdict.otherwise(facts), stands and stands.sentence):
         if said:
             console.print(said, markup=False)
     lines = verdict.shown(facts)
     if not lines or lines[0]["unique"] is None:
         return
-    table = table_of("published unchanged", "unique in group", "told for certain", "told above 1/2")
+    table = table_of(
+        "published unchanged", "unique in group", "known for certain", "known above 1/2"
+    )
     for line in lines:
         shares = (verdict.share(line[one]) for one in ("unique", "certain", "likely"))
         table.add_row(line["column"], *shares)

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shoal.ask.usual import THRESHOLD
+from shoal.ask.options import THRESHOLD
 from shoal.errors import option
 from shoal.exact import percent, upward, written
-from shoal.views.words import several
+from shoal.inspection.lexicon import names_private
+from shoal.views.words import people, plural, several
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    Told = Sequence[Mapping[str, float | str]]
 
 SAYS = {
     "holds": "Holds",
@@ -88,16 +94,23 @@ def because(facts: dict[str, Any]) -> list[str]:
     return said
 
 
-def settlements(facts: dict[str, Any]) -> list[Settlement]:
-    """Return what settles the open questions, in the order in which it is worth considering."""
+def settlements(facts: dict[str, Any], private: Collection[str] = ()) -> list[Settlement]:
+    """Return what settles the open questions, in the order in which it is worth considering.
+
+    Columns that are private, by their names or as `private` says, are not to be generalized: what
+    nobody may learn would be published as cells that often say it.
+    """
     names = open_columns(facts)
     if facts["verdict"] != OPEN or not names:
         return []
-    joined, flat = ",".join(names), ",".join(name for name in names if "." not in name)
-    them = "it" if len(names) == 1 else "them"
-    coarser = (f"Generalize {them}", f"Choose this if readers may know {them}.", ("quasi", flat))
+    joined, them = ",".join(names), "it" if len(names) == 1 else "them"
+    # Columns of linked tables stay as they are.
+    flat = [one for one in names if not ("." in one or one in private or names_private(one))]
+    some = them if flat == names else several(flat)
+    those = "it" if len(flat) == 1 else "them"
+    coarser = f"Choose this if readers may know {those}.", ("quasi", ",".join(flat))
     return [
-        *([Settlement(*coarser)] if flat else []),  # columns of linked tables stay as they are
+        *([Settlement(f"Generalize {some}", *coarser)] if flat else []),
         Settlement(
             f"Protect {them} with a requirement",
             f"Choose this if readers do not know {them} and must not learn {them}.",
@@ -123,6 +136,19 @@ def statement(facts: dict[str, Any]) -> str | None:
     if facts.get("rows_known") is False:
         stated.append("how many rows a person has")
     return f"The owner states that no reader knows {' or '.join(stated)}." if stated else None
+
+
+def otherwise(facts: dict[str, Any]) -> str | None:
+    """Return what follows if that is not so, for the column by which most are told apart."""
+    known = [one for one in facts["exposed"] if one["said"] is not None and one["alone"]]
+    if not known:
+        return None
+    worst = max(known, key=lambda one: one["alone"])
+    whom = people(facts["people"]) if facts.get("people") else plural(facts["rows"], "row")
+    return (
+        f"A reader who does know {worst['column']} can tell {worst['alone']:,} of {whom} apart "
+        "from all others of their group."
+    )
 
 
 @dataclass(frozen=True)
@@ -186,9 +212,9 @@ def shown(facts: dict[str, Any]) -> list[dict[str, Any]]:
 def told(line: dict[str, Any]) -> str:
     """Say in a sentence what a reader can tell of an exposed column."""
     if line["certain"] is None:
-        return f"What a reader can tell of {line['column']} was not measured."
+        return f"Shoal did not measure what a reader can infer about {line['column']}."
     return (
-        f"A reader who knows the quasi-identifiers of a person can tell {line['column']} with "
+        f"A reader who knows the quasi-identifiers of a person can infer {line['column']} with "
         f"certainty for {share(line['certain'])} of the people, and with a chance above one half "
         f"for {share(line['likely'])}."
     )
@@ -200,6 +226,17 @@ def unprotected(facts: dict[str, Any]) -> list[str]:
         f"No requirement protects {line['column']}. {told(line)}"
         for line in shown(facts)
         if (line["certain"] or 0) > TOLERATED
+    ]
+
+
+def inferred_private(lines: Told, private: Collection[str]) -> list[str]:
+    """Say which private columns that were generalized a reader learns of more than a few people."""
+    return [
+        f"{line['column']} looks private, and it is generalized like a column that readers may "
+        f"know. {line['sentence']} Protect {line['column']} with a requirement, or leave it out."
+        for line in lines
+        if (line["column"] in private or names_private(str(line["column"])))
+        and float(line["likely"]) > TOLERATED
     ]
 
 

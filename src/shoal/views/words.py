@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shoal.ask import fields
-from shoal.ask.usual import THRESHOLD
+from shoal.ask.options import THRESHOLD
 from shoal.exact import at_most, percent
 
 if TYPE_CHECKING:

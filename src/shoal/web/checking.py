@@ -15,11 +15,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, RedirectResponse
 from starlette.routing import Route
 
+from shoal.web import words
 from shoal.web.guard import REPORT_POLICY
 from shoal.web.looking import table_of
 from shoal.web.opening import opened, store
 from shoal.web.pages import page
-from shoal.web.publishing import job_of
+from shoal.web.publishing import counts_people, job_of
 from shoal.web.state import Job, Table, room_for, stored_name
 from shoal.web.worker import FULL, Refusal, Refused
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from shoal.web.state import Shelf
+    from shoal.web.worker import Values
 
 MANIFEST = "manifest.json"
 PAGE = "page.html"
@@ -131,7 +133,13 @@ async def check_run(request: Request) -> Response:
     made = Job(job.table, kind, "what an attacker learns", folder, about=job.about)
     async with request.form(max_files=0, max_fields=1) as form:
         table = shelf.tables.get(str(form.get("original", job.about)))
-    known = {"original": None if table is None else str(table.path)}
+    known: dict[str, Any] = {"original": None, "person": None}
+    if table is not None:
+        known |= {"original": str(table.path), **table.asked.reads}
+    if counts_people(job):
+        known["person"] = next(iter(table.asked.named("person")), None) if table else None
+        if known["person"] is None:
+            raise Refused(Refusal(words.WHOSE_ROWS))
     return _started(shelf, made, kind, folders=[str(release)], page=str(folder / PAGE), **known)
 
 
@@ -143,11 +151,14 @@ async def check_table(request: Request) -> Response:
     if kind not in OF_TABLES:
         raise HTTPException(404)
     folder = shelf.folder("runs")
-    file = table.copy_to(folder)
     made = Job(table.name, kind, OF_TABLES[kind], folder, about=table.id)
-    how = {"encoding": table.encoding, "delimiter": table.delimiter, "linked": table.linked}
-    known: dict[str, Any] = {"file": file, "path": str(table.path), "page": str(folder / PAGE)}
-    return _started(shelf, made, kind, **known, **how)
+    known: Values = {
+        "ask": table.copy_to(folder).of_file.ask_in(folder),
+        "path": str(table.path),
+        "page": str(folder / PAGE),
+        "linked": table.linked,
+    }
+    return _started(shelf, made, kind, **known)
 
 
 def _started(shelf: Shelf, job: Job, name: str, **arguments: Any) -> Response:

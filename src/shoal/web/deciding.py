@@ -11,21 +11,23 @@ from starlette.routing import Route
 from shoal.errors import ShoalError
 from shoal.views import words as views
 from shoal.web import words
-from shoal.web.draft import CONTEXT, Draft, counted, parted
-from shoal.web.following import MOST_REQUIRED, ask_desk, follow_secrets, protect
+from shoal.web.draft import CONTEXT, OPTIONS, Draft, counted, parted, reads_of
+from shoal.web.following import MOST_REQUIRED, ask_desk, protect
 from shoal.web.looking import (
     MOST_FIELDS,
-    bars,
     card,
+    consider_draft,
+    decided,
     draw,
     given_names,
+    in_turn,
     looked,
     read_once,
     table_of,
 )
 from shoal.web.pages import fill, page
 from shoal.web.standing import bar, unexplained
-from shoal.web.trying import offered, take
+from shoal.web.trying import take
 from shoal.web.worker import Refusal, Refused
 
 if TYPE_CHECKING:
@@ -35,8 +37,7 @@ if TYPE_CHECKING:
 
     from shoal.web.state import Shelf, Table
 
-USUAL = {"form": "intervals", "rows": "known"}
-KEPT = ("missing", "suppress", "method", "form", "title", "seconds", "rows", "most_rows")
+KEPT = ("missing", "suppress", "method", "form", "cells", "title", "seconds", "rows", "most_rows")
 
 PASTED = "schema.toml"  # beside the hierarchies that it may name
 
@@ -56,46 +57,18 @@ async def body(request: Request) -> Response:
         return page("part_unreadable.html", table=table, refusal=table.problem)
     where = fill("part_where.html", table=table)
     html = f'<span class="where" id="where" hx-swap-oob="true">{where}</span>'
-    return HTMLResponse(fill("part_body.html", table=table, **await _body(request, table)) + html)
+    part = f"part_{request.url.path.rpartition('/')[2]}.html"  # all of it, or below the preview
+    return HTMLResponse(fill(part, table=table, **await _body(request, table)) + html)
 
 
 async def _body(request: Request, table: Table) -> dict[str, Any]:
-    known = {"asked": await _requirements(request, table), "given": given_names(request)}
-    shown = await bar(request.app.state.shelf, table)
-    return {**await looked(request, table), **shown, **known}
+    async with table.deciding:
+        known = {"asked": await consider_draft(request, table), "given": given_names(request)}
+        shown = await bar(request.app.state.shelf, table)
+        return {**await looked(request, table), **shown, **known}
 
 
-async def _requirements(request: Request, table: Table) -> list[dict[str, Any]]:
-    """Return what is known of every requirement."""
-    shelf: Shelf = request.app.state.shelf
-    draft, text, found = table.asked, table.asked.substance, []
-    known: dict[str, Any] = {"path": str(table.path), "linked": table.linked}
-    try:
-        if draft.require:
-            found = await ask_desk(shelf, table, "consider", file=table.note(), **known)
-    except Refused as refused:
-        problem = refused.refusal
-        told = {"problem": problem.sentence, "fix": problem.fix}
-        found = [{"text": one, **told} for one in draft.require]
-    if text == table.asked.substance:  # else another answer to the same is on its way
-        table.considered = found
-        await offered(shelf, table, found)
-    return found
-
-
-async def requirements_part(request: Request) -> Response:
-    """Show all requirements anew."""
-    return await _shown(request, table_of(request))
-
-
-async def _shown(request: Request, table: Table) -> Response:
-    asked = await _requirements(request, table)
-    html = fill("part_requirements.html", table=table, asked=asked, draft=table.asked)
-    html += fill("part_schema.html", table=table, draft=table.asked, apart=True)
-    html += await bars(request.app.state.shelf, table)
-    return HTMLResponse(html, headers={"HX-Trigger": "decided"})  # a price follows
-
-
+@in_turn
 async def require(request: Request) -> Response:
     """Take what is required: a text, numbers that were moved, one more, or one less."""
     shelf: Shelf = request.app.state.shelf
@@ -119,7 +92,7 @@ async def require(request: Request) -> Response:
         del draft.require[at : at + 1]
     elif "instead" in said and (at := counted(said.get("place", ""))) is not None:
         draft.require[at : at + 1] = [said["instead"]]
-    return await _shown(request, table)
+    return await decided(request, table)
 
 
 async def _move(shelf: Shelf, draft: Draft, place: int, numbers: dict[str, str]) -> None:
@@ -143,13 +116,14 @@ async def everybody(shelf: Shelf, draft: Draft, most: str) -> None:
 
 def _start(draft: Draft, kind: str, place: str) -> None:
     """Begin another requirement of a kind, about the column in a place."""
-    if kind in words.STARTS and len(draft.require) < MOST_REQUIRED:
+    if kind in words.starts() and len(draft.require) < MOST_REQUIRED:
         at = counted(place)
         column = None if at is None else draft.columns.get(at)
         about = f"{column}: " if column and draft.named("sensitive") != [column] else ""
-        draft.require.append(about + words.STARTS[kind].format(most=words.KNOWN))
+        draft.require.append(about + words.starts()[kind][0])
 
 
+@in_turn
 async def settings(request: Request) -> Response:
     """Take what is said of the whole run: missing cells, rows that may be left out, a title."""
     table = table_of(request)
@@ -158,7 +132,6 @@ async def settings(request: Request) -> Response:
         take_settings(draft, form)
         called = {*form} <= {"title", *views.CONTEXT}
     if called and "HX-Request" in request.headers:  # nothing else follows from it
-        table.note()
         return page("part_schema.html", table=table, draft=draft, apart=True)
     return await _settled(request, table)
 
@@ -166,7 +139,6 @@ async def settings(request: Request) -> Response:
 async def _settled(request: Request, table: Table) -> Response:
     """Show everything that follows from what is said of the whole run."""
     draft = table.asked
-    table.note()
     if "HX-Request" not in request.headers:
         return RedirectResponse(f"/tables/{table.id}#decide", 303)
     html = "".join(
@@ -174,10 +146,10 @@ async def _settled(request: Request, table: Table) -> Response:
         for place in draft.columns
         if table.columns[place]["missing"]
     )
-    html += await bars(request.app.state.shelf, table)
-    return HTMLResponse(html, headers={"HX-Trigger": "roles"})
+    return await decided(request, table, html)
 
 
+@in_turn
 async def rows(request: Request) -> Response:
     """Keep rows with missing values, or leave them out, as the owner decides."""
     table = table_of(request)
@@ -186,13 +158,14 @@ async def rows(request: Request) -> Response:
     return await _settled(request, table)
 
 
+@in_turn
 async def answers(request: Request) -> Response:
     """Take the owner's answer to what only the owner can decide, or a remedy."""
     shelf: Shelf = request.app.state.shelf
     table = table_of(request)
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
         said = {key: str(value) for key, value in form.items()}
-    answer, draft, before = said.pop("answer", ""), table.asked, table.asked.protected
+    answer, draft = said.pop("answer", ""), table.asked
     columns = draft.listed(said.pop("columns", ""))
     if answer == "as_proposed":
         draft.answered.update(columns or unexplained(table))
@@ -204,8 +177,6 @@ async def answers(request: Request) -> Response:
         await protect(shelf, table, columns)
     for name, value in said.items():
         await take(shelf, table, name, value)
-    await follow_secrets(shelf, table, before if answer != "protect" else table.asked.protected)
-    table.note()
     return RedirectResponse(f"/tables/{table.id}#asks", 303)
 
 
@@ -215,33 +186,30 @@ def take_settings(draft: Draft, form: FormData) -> None:
         if key in form:
             value = str(form[key]).strip()
             draft.rows_chosen |= key == "missing"
-            _set(draft, key, "" if value == USUAL.get(key) else value)
+            draft.rest[key] = "" if value == OPTIONS[key].usual else value
     said = {key: str(form[key]).strip() for key in views.CONTEXT if key in form}
     known = {key: text for key, text in (draft.rest.get(CONTEXT, {}) | said).items() if text}
     draft.rest |= {CONTEXT: known}
 
 
-def _set(draft: Draft, key: str, value: str) -> None:
-    if not value:
-        draft.rest.pop(key, None)
-    else:
-        count = counted(value) if key in {"seconds", "most_rows"} else None
-        draft.rest[key] = value if count is None else count
-
-
+@in_turn
 async def paste(request: Request) -> Response:
     """Take over a whole schema file."""
     table = table_of(request)
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
         text = str(form.get("schema", ""))
-    pasted = table.folder / PASTED
-    pasted.write_text(text, "utf-8")
-    await ask_desk(request.app.state.shelf, table, "check_file", file=str(pasted))
+    known = {"text": text, "beside": str(table.folder / PASTED)}
+    ask = await ask_desk(request.app.state.shelf, table, "read_file", **known)
+    reads = reads_of(ask, table.asked)
+    if table.asked.reads | reads != table.asked.reads:  # the table is another one then
+        table.said, table.facts, table.opened = reads, None, None
+        await run_in_threadpool(read_once, request.app.state.shelf, table)
+    if table.problem is not None:
+        raise Refused(table.problem)
     try:
-        table.asked.take(text)
+        table.asked.take(ask)
     except ShoalError as problem:
         raise Refused(Refusal(problem.sentence)) from None
-    table.note()
     await draw(request.app.state.shelf, table)
     return RedirectResponse(f"/tables/{table.id}#decide", 303)
 
@@ -255,21 +223,10 @@ async def schema_file(request: Request) -> Response:
     )
 
 
-async def reading(request: Request) -> Response:
-    """Read a table again, as text that is parted or encoded otherwise."""
-    table = table_of(request, read=False)
-    async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
-        table.encoding = str(form.get("encoding") or "") or table.encoding
-        table.delimiter = str(form.get("delimiter") or "") or table.delimiter
-    table.facts = table.problem = None
-    return RedirectResponse(f"/tables/{table.id}", 303)
-
-
 ROUTES = [
     Route("/tables/{table}", table_page),
     Route("/tables/{table}/body", body),
-    Route("/tables/{table}/reading", reading, methods=["POST"]),
-    Route("/tables/{table}/requirements", requirements_part),
+    Route("/tables/{table}/rest", body),
     Route("/tables/{table}/require", require, methods=["POST"]),
     Route("/tables/{table}/settings", settings, methods=["POST"]),
     Route("/tables/{table}/rows", rows, methods=["POST"]),

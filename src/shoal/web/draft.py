@@ -1,15 +1,16 @@
-"""What the owner has decided so far, which is a schema file that grows."""
+"""What the owner has decided so far, from which what is asked for is made."""
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.ask.ask import Ask
-from shoal.ask.options import NAMES, READING, options_of
-from shoal.ask.toml import written
+from shoal.ask.options import NAMES, OF_COLUMNS, READING, options_of
 from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MOST_DIGITS = 15  # of a count
 ROLES = {
@@ -27,12 +28,16 @@ LISTS = ("quasi", "sensitive", "identifying", "other")
 SINGLE = {"person": "person", "survey-weight": "survey_weight"}  # role and key of one column each
 GONE = {"identifying", "drop"}  # nothing of such a column is published
 SAID_BY_OWNER = "nobody_knows"  # the key that lists columns which no reader knows
+CODES = "missing_codes"  # the key of cells that mean missing
 CONTEXT = "context"  # the key of who publishes a release and why
-REMEDIES = [one for one in options_of(Ask).values() if one.page and one.key]  # what buttons take
+OPTIONS = options_of(Ask)
+REMEDIES = [one for one in OPTIONS.values() if one.page and one.key]  # what buttons take
 AS_ROLES = {one.name for one in REMEDIES if one.name in ROLES}  # of which one names columns
 AS_COLUMNS = {one.name for one in REMEDIES if one.within}  # and those that it names as column=value
 SETTINGS = {one.name for one in REMEDIES if one.kind != NAMES and one.panel != READING}
 SETTINGS -= AS_ROLES | AS_COLUMNS
+READS = [one.key for one in OPTIONS.values() if one.panel == READING and one.key and not one.within]
+READS += ["decimal"]
 
 
 @dataclass
@@ -45,7 +50,8 @@ class Draft:
     requirements: others follow the roles. `rows_chosen` says whether the owner has decided what
     becomes of rows with missing values. `answered` are the columns of which the owner has answered
     what an inspection asks; `unchanged` are columns to protect that are published although nothing
-    is required of them, as the owner chose.
+    is required of them, as the owner chose. `reads` is how the file is read: whoever looks at the
+    table has it read already.
     """
 
     columns: dict[int, str]
@@ -60,6 +66,7 @@ class Draft:
     beyond: set[str] = field(default_factory=set)
     linked: dict[str, tuple[str, list[int]]] = field(default_factory=dict)
     places: int = 0  # that were ever used
+    reads: dict[str, Any] = field(default_factory=dict)
 
     def add(self, names: list[str]) -> list[int]:
         """Take in columns, and return their places."""
@@ -185,8 +192,7 @@ class Draft:
             column, _, said = value.rpartition("=")
             self.said.setdefault(column, {})[name] = said
         else:
-            count = counted(value)
-            self.rest[name] = value == "True" or (value if count is None else count)
+            self.rest[name] = value
 
     def keep_rows(self, *, keep: bool) -> None:
         """Keep rows with missing values, or leave them out, whatever was said of single columns."""
@@ -196,51 +202,58 @@ class Draft:
             entries.pop("missing", None)
 
     @property
-    def substance(self) -> str:
+    def substance(self) -> Ask:
         """All that decides whether a release can be made: not what it is called and for whom."""
-        rest = {key: said for key, said in self.rest.items() if key not in {"title", CONTEXT}}
-        return replace(self, rest=rest).toml()
+        return replace(self.ask(), title=None, context={})
+
+    def ask(self, **more: Any) -> Ask:
+        """Return what is asked for; of columns only what their roles allow to be said."""
+        said: dict[str, Any] = {role: self.named(role) for role in LISTS}
+        said |= {"quasi": self.known_by, "never_mix": self.named("never-mix")}
+        for role, key in SINGLE.items():
+            said[key] = next(iter(self.named(role)), None)
+        used = self.used
+        stated = [name for name in self.rest.get(SAID_BY_OWNER, ()) if name in used]
+        said |= {"linked": {name: self.linked[name][0] for name in self.used_links}}
+        said |= {"require": self.require} | self.rest | more
+        said[SAID_BY_OWNER] = [name for name in stated if self.roles[name] not in SINGLE]
+        said[OF_COLUMNS] = {name: self._of(name) for name in self.said if name in used}
+        return Ask.from_form(said)
+
+    def ask_in(self, folder: Path) -> Ask:
+        """Return it with the files of hierarchies in a folder."""
+        return self.ask().moved(lambda place: str(folder / place))
+
+    @property
+    def of_file(self) -> Draft:
+        """The same of the file as it is: with how it is read."""
+        reads = dict(self.reads)
+        codes = reads.pop(CODES, {})
+        more = {name: self.said.get(name, {}) | {CODES: some} for name, some in codes.items()}
+        return replace(self, rest=self.rest | reads, said=self.said | more, reads={})
 
     def toml(self, **more: Any) -> str:
-        """Return it as a schema file; `more` stands first."""
-        lists: dict[str, Any] = {role: self.named(role) for role in LISTS}
-        lists["quasi"] = self.known_by
-        lists["never_mix"] = self.named("never-mix")
-        for role, key in SINGLE.items():
-            lists[key] = next(iter(self.named(role)), None)
-        used = self.used
-        linked = {name: self.linked[name][0] for name in self.used_links}
-        stated = [name for name in self.rest.get(SAID_BY_OWNER, ()) if name in used]
-        top = more | lists | {"linked": linked, "require": self.require} | self.rest
-        top[SAID_BY_OWNER] = [name for name in stated if self.roles[name] not in SINGLE]
-        document = {key: value for key, value in top.items() if value not in (None, [], "", {})}
-        entries = {name: self._of(name) for name in self.said if name in used}
-        columns = {name: one for name, one in entries.items() if one}
-        return written(document | {"columns": columns})
+        """Return it as a schema file."""
+        return self.of_file.ask(**more).toml()
 
     def _of(self, name: str) -> dict[str, Any]:
         """Return what is said of a column that its role allows to be said."""
-        known_by = name in self.known_by
+        role = "quasi" if name in self.known_by else self.roles[name]
+        allowed = {one.key: one.roles for one in OPTIONS.values() if one.within}
         return {
             key: value
             for key, value in self.said[name].items()
-            if value not in (None, "") and (known_by or key not in {"hierarchy", "weight"})
+            if not allowed[key] or role in allowed[key]
         }
 
-    def take(self, text: str) -> None:
+    def take(self, ask: Ask) -> None:
         """Take over a schema file that was pasted in; what it does not name is left out."""
-        try:
-            said = tomllib.loads(text)
-        except (ValueError, RecursionError) as problem:
-            msg = f"This is not TOML: {problem}."
-            raise InputError(msg) from None
+        said = ask.said()
         roles = dict.fromkeys(self.columns.values(), "drop")
         for role in (*LISTS, "never_mix"):
-            for name in _names(said.pop(role, [])):
-                roles[name] = role.replace("_", "-")
+            roles |= dict.fromkeys(said.pop(role, ()), role.replace("_", "-"))
         for role, key in SINGLE.items():
-            if isinstance(name := said.pop(key, None), str):
-                roles[name] = role
+            roles |= {said.pop(key): role} if key in said else {}
         unknown = [name for name in roles if name not in self.columns.values()]
         more = said.pop("linked", {})
         if unknown and (new := [name for name in more if name not in self.linked]):
@@ -249,13 +262,23 @@ class Draft:
         if unknown:
             msg = f"The table has no column {unknown[0]!r}."
             raise InputError(msg)
-        columns = said.pop("columns", {})
-        said.pop("table", None)
-        said.pop("output", None)
-        self.require = _names(said.pop("require", []))
+        self.said = {
+            name: {key: value for key, value in one.items() if key != CODES}
+            for name, one in said.pop(OF_COLUMNS, {}).items()
+        }
+        for key in ("table", "output", *READS):
+            said.pop(key, None)
+        self.require = [*said.pop("require", ())]
         self.roles, self.rest, self.own, self.rows_chosen = roles, said, True, "missing" in said
         self.answered, self.unchanged = set(roles), set()
-        self.said = {str(k): dict(v) for k, v in columns.items() if isinstance(v, dict)}
+
+
+def reads_of(ask: Ask, draft: Draft) -> dict[str, Any]:
+    """Return how a schema file has a table read; codes that it does not name are values."""
+    said = ask.said()
+    codes = {name: one[CODES] for name, one in said.get(OF_COLUMNS, {}).items() if CODES in one}
+    codes = {name: [] for name in draft.reads.get(CODES, {})} | codes
+    return {key: said[key] for key in READS if key in said} | ({CODES: codes} if codes else {})
 
 
 def parted(text: str) -> list[str]:
@@ -285,7 +308,3 @@ def counted(text: str) -> int | None:
     """
     plain = text.strip()
     return int(plain) if plain.isdecimal() and len(plain) <= MOST_DIGITS else None
-
-
-def _names(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else [str(one) for one in value]

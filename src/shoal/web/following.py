@@ -12,6 +12,7 @@ from shoal.web.worker import Refused
 if TYPE_CHECKING:
     from shoal.web.draft import Draft
     from shoal.web.state import Shelf, Table
+    from shoal.web.worker import Values
 
 MOST_REQUIRED = 40
 
@@ -26,12 +27,16 @@ async def ask_desk(shelf: Shelf, table: Table, name: str, **arguments: Any) -> A
         await run_in_threadpool(shelf.desk.call, "look", path=str(table.path), **table.how)
         for link, path in table.links.items():
             await run_in_threadpool(
-                shelf.desk.call, "link", path=str(path), called=link, encoding=table.encoding
+                shelf.desk.call,
+                "link",
+                path=str(path),
+                called=link,
+                encoding=table.asked.reads.get("encoding"),
             )
         return await run_in_threadpool(shelf.desk.call, name, **arguments)
 
 
-def known_roles(table: Table) -> dict[str, Any]:
+def known_roles(table: Table) -> Values:
     """Return what a worker has to know of the roles as they are now."""
     known = {"never-mix": "quasi"}
     roles = {
@@ -39,7 +44,7 @@ def known_roles(table: Table) -> dict[str, Any]:
         for name, role in table.asked.roles.items()
         if known.get(role, role) in {"quasi", "sensitive", "identifying", "person"}
     }
-    return {"path": str(table.path), "roles": roles, "linked": table.linked, "file": table.note()}
+    return {"path": str(table.path), "roles": roles, "linked": table.linked, "ask": table.ask}
 
 
 async def follow_roles(shelf: Shelf, table: Table) -> None:
@@ -54,7 +59,7 @@ async def follow_roles(shelf: Shelf, table: Table) -> None:
             )
 
 
-def take_proposal(draft: Draft, proposal: dict[str, Any] | None) -> None:
+def take_proposal(draft: Draft, proposal: Values | None) -> None:
     """Take over a proposal, as long as the owner has not asked for something else."""
     own, *_ = draft.protected
     if proposal is None or draft.own or (draft.require and not {*own} <= {*proposal["sensitive"]}):
@@ -70,7 +75,7 @@ async def follow_secrets(shelf: Shelf, table: Table, before: list[list[str]]) ->
     draft, now = table.asked, table.asked.protected
     if now == before:
         return
-    known: dict[str, Any] = {"texts": draft.require, "before": before, "now": now}
+    known: Values = {"texts": draft.require, "before": before, "now": now}
     made = await ask_desk(shelf, table, "carry", **known, **known_roles(table))
     had, have = ({name for some in tables for name in some} for tables in (before, now))
     draft.own |= not had.isdisjoint(have)  # what was kept is not proposed anew
@@ -83,7 +88,7 @@ async def protect(shelf: Shelf, table: Table, columns: list[str]) -> None:
     for name in columns:
         draft.give(name, "sensitive")
     await follow_secrets(shelf, table, before)
-    known: dict[str, Any] = {"texts": draft.require, "tables": draft.protected}
+    known: Values = {"texts": draft.require, "tables": draft.protected}
     lacking = await ask_desk(shelf, table, "lacking", **known)
     known = {"columns": [name for name in columns if name in lacking], "own": draft.protected[0]}
     made = await ask_desk(

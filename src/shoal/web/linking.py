@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -14,13 +15,15 @@ from starlette.routing import Route
 
 from shoal.web.draft import counted
 from shoal.web.following import follow_roles, follow_secrets
-from shoal.web.looking import draw, table_of
+from shoal.web.looking import draw, in_turn, table_of
 from shoal.web.opening import store
 from shoal.web.pages import page
-from shoal.web.state import linked_name, room_for, stored_name
+from shoal.web.state import ENDINGS, PACKED, room_for, stored_name
 from shoal.web.worker import Refusal, Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from starlette.datastructures import FormData
     from starlette.requests import Request
     from starlette.responses import Response
@@ -28,6 +31,29 @@ if TYPE_CHECKING:
     from shoal.web.state import Shelf, Table
 
 MOST_LINKED = 8
+MOST_NAME = 40  # letters of the name of a linked table
+OF_RELEASES = ("release", "people", "values", "manifest", "report", "codebook")  # other files
+
+
+def linked_name(name: str, taken: Collection[str]) -> str:
+    """Return what a linked table is called, after the name of its file, as no other is.
+
+    >>> linked_name("../Visits of 2019.csv.gz", ()), linked_name("visits.csv", ["visits"])
+    ('Visits_of_2019', 'visits_2')
+    >>> linked_name("2019.csv", ()), linked_name("report.xlsx", ())
+    ('linked', 'report_2')
+    """
+    plain = PurePosixPath(name.replace("\\", "/")).name
+    for ending in (*PACKED, *ENDINGS):
+        if plain.lower().endswith(ending):
+            plain = plain[: -len(ending)]
+    known = re.sub(r"[^A-Za-z0-9-]+", "_", plain).lstrip("0123456789_-").rstrip("_")[:MOST_NAME]
+    known, number = known or "linked", 1
+    made = known
+    while made.lower() in {one.lower() for one in (*taken, *OF_RELEASES)}:
+        number += 1
+        made = f"{known}_{number}"
+    return made
 
 
 async def link(request: Request) -> Response:
@@ -40,7 +66,8 @@ async def link(request: Request) -> Response:
             file, path = await _came(request, form, folder)
             said = str(form.get("name", "")).strip()
             room = room_for(path) if path.is_relative_to(folder) else None
-        await _linked(shelf, table, (file, path, room), said)
+        async with table.turn():
+            await _linked(shelf, table, (file, path, room), said)
     except OSError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -81,7 +108,7 @@ async def _linked(
     if name in fronts | set(draft.linked):
         raise Refused(Refusal(f"There is something called {name!r} already. Call it otherwise."))
     known: dict[str, Any] = {"path": str(path), "called": name, "person": person}
-    known |= {"encoding": table.encoding, "memory": room}
+    known |= {"encoding": draft.reads.get("encoding"), "memory": room}
     try:
         facts = await run_in_threadpool(shelf.desk.call, "link", **known)
     except Refused as refused:
@@ -108,6 +135,7 @@ def _proposed(column: dict[str, Any]) -> dict[str, Any]:
     return column | {"role": None, "why": why}
 
 
+@in_turn
 async def unlink(request: Request) -> Response:
     """Take a linked table away again."""
     table = table_of(request)
@@ -128,7 +156,6 @@ async def _follow(shelf: Shelf, table: Table, before: list[list[str]]) -> None:
     if table.asked.own:
         await follow_secrets(shelf, table, before)
     await follow_roles(shelf, table)
-    table.note()
 
 
 ROUTES = [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+import hashlib
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,19 +18,27 @@ from shoal.web.following import ask_desk, follow_roles, follow_secrets, take_pro
 from shoal.web.pages import fill
 from shoal.web.standing import bar
 from shoal.web.state import hierarchy_name
-from shoal.web.worker import Refusal, Refused
+from shoal.web.trying import offered
+from shoal.web.worker import Refusal, Refused, Stopped
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from starlette.requests import Request
     from starlette.responses import Response
+
+    Answer = Callable[[Request], Awaitable[Response]]
 
     from shoal.web.state import Shelf, Table
 
 OF_COLUMNS = ("type", "hierarchy", "weight", "round", "top", "bottom", "missing", "date_format")
 USED = {"quasi", "sensitive", "never-mix", "person"}  # roles for which missing cells matter
-NUMBERS = {"weight", "round", "top", "bottom"}
-NUMBER = re.compile(r"-?[0-9]{1,300}(\.[0-9]{1,300})?")
 MOST_FIELDS = 20_000  # a table may have many columns
+
+STOPPED = Refusal(
+    "You stopped reading it. Nothing of the table was kept. Open it again to read it.",
+    kind="Stopped",
+)
 
 
 class PlaceInAddress(IntegerConvertor):
@@ -57,14 +66,42 @@ def table_of(request: Request, *, read: bool = True) -> Table:
     return found
 
 
+def in_turn(answer: Answer) -> Answer:
+    """Have a table's questions answered one after the other, each from what is decided by then."""
+
+    @wraps(answer)
+    async def answered(request: Request) -> Response:
+        async with table_of(request, read=False).turn():
+            return await answer(request)
+
+    return answered
+
+
+def read_file(shelf: Shelf, table: Table) -> None:
+    """Read a file as the owner says, and note what was assumed."""
+
+    def watch(_phase: str, share: float) -> None:
+        table.share = share
+
+    table.share = 0.0
+    known: dict[str, Any] = {"path": str(table.path), **table.how}
+    try:
+        table.opened = shelf.desk.call("open", progress=watch, **known)
+    except Stopped:
+        raise Refused(STOPPED) from None
+
+
 def read_once(shelf: Shelf, table: Table) -> None:
     """Read a table once, however many tabs ask for it."""
     with table.reading:
         if table.facts is not None:
             return
         try:
+            if table.opened is None:
+                read_file(shelf, table)
             facts = shelf.desk.call("look", path=str(table.path), **table.how)
-            draft = first_draft(facts)
+            table.digest = _digest(table.path)
+            draft = first_draft(facts, table)
             whom, drawn = next(iter(draft.named("person")), None), table.drawn + 1
             known: dict[str, Any] = {"path": str(table.path), "person": whom, "linked": {}}
             sampled = shelf.desk.call("draw", sample=table.sample(drawn), **known)
@@ -75,26 +112,43 @@ def read_once(shelf: Shelf, table: Table) -> None:
         table.links, table.columns = {}, dict(enumerate(facts["columns"]))
         table.draft, table.drawn, table.sampled = draft, drawn, sampled
         table.facts = facts
-        table.note()
 
 
-def first_draft(facts: dict[str, Any]) -> Draft:
+def _digest(path: Path) -> bytes | None:
+    """Return what two files have in common only if one is a copy of the other; None of a folder."""
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def first_draft(facts: dict[str, Any], table: Table) -> Draft:
     """Return what is proposed: roles, types, and a requirement that can be kept."""
-    proposal = facts["proposal"]
-    protect = proposal["sensitive"] if proposal else facts["protect"][:1]
+    assert table.opened is not None
+    unnamed = {one["column"] for one in table.opened["assumed"] if one["key"] == "name"}
     roles, said = {}, {}
     for column in facts["columns"]:
-        name, role = column["name"], column["role"]
-        kept = role is not None and (role != "sensitive" or name in protect)
-        roles[name] = role if kept else "drop"
+        name = column["name"]
+        roles[name] = "drop" if name in unnamed - table.kept else proposed_role(facts, column)
         kept = {"type": column["type"], "order": column["order"] or None}
         said[name] = {key: value for key, value in kept.items() if value}
-    draft = Draft({}, roles, said)
+    for name, way in table.said.get("days", {}).items():
+        said[name]["date_format"] = way
+    draft = Draft({}, roles, said, reads=table.opened["needed"])
     draft.add([column["name"] for column in facts["columns"]])
-    take_proposal(draft, proposal)
+    take_proposal(draft, facts["proposal"])
     if any(column["missing"] for column in facts["columns"]):
         draft.rest["missing"] = "value"  # a table without some people can mislead
     return draft
+
+
+def proposed_role(facts: dict[str, Any], column: dict[str, Any]) -> str:
+    """Return the role that is proposed: what looks private is left out unless it is protected."""
+    proposal = facts["proposal"]
+    protect = proposal["sensitive"] if proposal else facts["protect"][:1]
+    if column["role"] == "sensitive" and column["name"] not in protect:
+        return "drop"
+    return column["role"] or "drop"
 
 
 async def looked(request: Request, table: Table) -> dict[str, Any]:
@@ -132,7 +186,7 @@ async def draw(shelf: Shelf, table: Table) -> None:
     person = next(iter(table.asked.named("person")), None)
     drawn = table.drawn + 1
     linked = {} if person is None else table.links
-    known: dict[str, Any] = {"path": str(table.path), "person": person}
+    known: dict[str, Any] = {"path": str(table.path), "person": person, "row": table.whom}
     known["linked"] = {table.sample(drawn, name): str(path) for name, path in linked.items()}
     table.sampled = await ask_desk(shelf, table, "draw", sample=table.sample(drawn), **known)
     table.drawn = drawn
@@ -150,15 +204,19 @@ def card(table: Table, place: int) -> dict[str, Any]:
     """Return everything that the card of a column shows."""
     facts, draft = table.columns[place], table.asked
     able = draft.roles_of(place)
+    proposed = facts["role"] or "drop"
+    if table.facts is not None and place < len(table.facts["columns"]):  # else of a linked table
+        proposed = proposed_role(table.facts, facts)
     role = draft.roles.get(facts["name"], "drop") if able else "person"
     said = draft.said.get(facts["name"], {})
     lacking = facts["missing"] if role in USED else 0
-    policy = said.get("missing") or draft.rest.get("missing", "error")
+    policy = said.get("missing") or draft.rest.get("missing") or "error"
     return facts | {
         "place": place,
         "role": role,
         "able": able,
-        "proposed": facts["role"] or "drop",
+        "proposed": proposed,
+        "private": facts["role"] == "sensitive",
         "said": said,
         "open": bool(lacking) and policy == "error",
         "policy": policy,
@@ -175,6 +233,39 @@ async def bars(shelf: Shelf, table: Table) -> str:
     )
 
 
+async def consider_draft(request: Request, table: Table) -> list[dict[str, Any]]:
+    """Return what is known of every requirement."""
+    shelf: Shelf = request.app.state.shelf
+    draft, text, found = table.asked, table.asked.substance, []
+    known: dict[str, Any] = {"path": str(table.path), "linked": table.linked}
+    try:
+        if draft.require:
+            found = await ask_desk(shelf, table, "consider", ask=table.ask, **known)
+    except Refused as refused:
+        problem = refused.refusal
+        told = {"problem": problem.sentence, "fix": problem.fix}
+        found = [{"text": one, **told} for one in draft.require]
+    if text == table.asked.substance:  # else another answer to the same is on its way
+        table.considered = found
+        await offered(shelf, table, found)
+    return found
+
+
+async def decided(request: Request, table: Table, html: str | None = None) -> Response:
+    """Show all that follows from a decision, after what it changed itself; a price follows.
+
+    Everything comes with one answer, so that no other answer can come between its parts.
+    """
+    shown: dict[str, Any] = {"asked": await consider_draft(request, table), "draft": table.asked}
+    own = fill("part_requirements.html", table=table, **shown)
+    if html is not None:
+        own = f'{html}<div id="requirements" hx-swap-oob="innerHTML">{own}</div>'
+    own += fill("part_schema.html", table=table, draft=table.asked, apart=True)
+    own += await bars(request.app.state.shelf, table)
+    return HTMLResponse(own, headers={"HX-Trigger": "decided"})
+
+
+@in_turn
 async def change_column(request: Request) -> Response:
     """Take a role, a type or the like for one column."""
     table, place = table_of(request), request.path_params["place"]
@@ -192,12 +283,13 @@ async def change_column(request: Request) -> Response:
     entries = draft.said.setdefault(name, {})
     for key in OF_COLUMNS:
         if key in said:
-            _keep(entries, key, said[key].strip())
+            entries[key] = said[key].strip()
+    if "type" in said and said["type"] != "ordered":
+        entries.pop("order", None)
     draft.rows_chosen |= "missing" in said
     await follow_secrets(request.app.state.shelf, table, before)
     if not draft.require or whom != draft.named("person"):
         await follow_roles(request.app.state.shelf, table)
-    table.note()
     html = fill("part_column.html", table=table, column=card(table, place))
     lost = [one for one, other in draft.columns.items() if other in others - {name}]
     for one in lost:  # it may have lost its role to this one
@@ -207,10 +299,10 @@ async def change_column(request: Request) -> Response:
         known = {"given": given_names(request), "links": links(table)}
         html += fill("part_linking.html", table=table, draft=draft, **known, apart=True)
     html += fill("part_unique.html", unique=await _unique(request, table), apart=True)
-    html += await bars(request.app.state.shelf, table)
-    return HTMLResponse(html, headers={"HX-Trigger": "roles"})
+    return await decided(request, table, html)
 
 
+@in_turn
 async def take_hierarchy(request: Request) -> Response:
     """Take a file that lists the hierarchy of a column; only where it is kept becomes its name."""
     table, place = table_of(request), request.path_params["place"]
@@ -226,20 +318,8 @@ async def take_hierarchy(request: Request) -> Response:
     partial.write_bytes(text)
     partial.replace(kept)
     table.asked.said.setdefault(table.asked.columns[place], {})["hierarchy"] = kept.name
-    table.note()
     html = fill("part_column.html", table=table, column=card(table, place))
-    return HTMLResponse(html, headers={"HX-Trigger": "roles"})
-
-
-def _keep(entries: dict[str, Any], key: str, value: str) -> None:
-    if not value:
-        entries.pop(key, None)
-    elif key in NUMBERS and NUMBER.fullmatch(value):
-        entries[key] = float(value) if "." in value else int(value)
-    else:
-        entries[key] = value
-    if key == "type" and value != "ordered":
-        entries.pop("order", None)
+    return await decided(request, table, html)
 
 
 ROUTES = [

@@ -57,7 +57,7 @@ async def open_demo(request: Request) -> Response:
     except Refused:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return opened(shelf, Table(DEMO, path, folder))
+    return opened(shelf, Table(DEMO, path, folder, confirmed=True))
 
 
 async def open_given(request: Request) -> Response:
@@ -66,7 +66,7 @@ async def open_given(request: Request) -> Response:
     given = request.app.state.given
     place = request.path_params["place"]
     if place >= len(given):
-        raise Refused(Refusal("Shoal was not started with so many tables."))
+        raise Refused(Refusal("Shoal was started with fewer tables."))
     path = Path(given[place])
     return opened(shelf, Table(path.name, path, shelf.folder("tables")))
 

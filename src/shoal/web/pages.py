@@ -15,7 +15,8 @@ from shoal.errors import spell
 from shoal.exact import at_most, percent
 from shoal.views import sentences, verdict
 from shoal.views.commands import Command
-from shoal.views.words import CONTEXT
+from shoal.views.dossier import norm_titles
+from shoal.views.words import CONTEXT, cell
 from shoal.web import words
 from shoal.web.draft import GONE, ROLES
 from shoal.web.state import PHASES
@@ -49,6 +50,7 @@ def environment() -> Environment:
         "marked": marked,
         "number": words.number,
         "at_most": at_most,
+        "list_twice": lambda name: (name, name),
     }
     made.filters |= filters
     made.globals |= {
@@ -61,6 +63,8 @@ def environment() -> Environment:
         "left_out": sentences.left_out,
         "context": CONTEXT,
         "repeat": repeat,
+        "norms": norm_titles,
+        "cell": cell,
     }
     return made
 
@@ -89,8 +93,7 @@ def marked(sentence: str) -> Markup:
     return Markup(NUMBERS.sub(r"<b>\g<0></b>", plain))  # noqa: S704 - escaped before
 
 
-def repeat(table: str, delimiter: str | None = None) -> str:
+def repeat(table: str) -> str:
     """Return the command that repeats a run beside its schema file."""
-    parts = (("delimiter", delimiter),) if delimiter else ()
-    options = (("schema", "shoal.toml"), *parts, ("output", "published"))
+    options = (("schema", "shoal.toml"), ("output", "published"))
     return Command("anonymize", (table,), options).line

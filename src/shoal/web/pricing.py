@@ -9,9 +9,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from shoal.exact import percent
+from shoal.web import words
 from shoal.web.draft import parted
 from shoal.web.following import MOST_REQUIRED, ask_desk
-from shoal.web.looking import MOST_FIELDS, bars, table_of
+from shoal.web.looking import MOST_FIELDS, bars, in_turn, table_of
 from shoal.web.pages import fill, page
 from shoal.web.standing import NOT_ACHIEVABLE, foreseen, unpriceable
 from shoal.web.trying import dispensable, look_ahead, working
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
     from shoal.web.state import Shelf, Table
 
+COUNTED = ("m", "l", "k")  # numbers of requirements that grow with protection, the first one first
+TRIED = (2, 3, 5, 8, 12)  # of which so many are tried
 LETTERS = "BCDEFG"  # of what could be instead; A is what was asked for
 
 
@@ -34,25 +38,28 @@ async def price(request: Request) -> Response:
     if known["state"]:
         html = fill("part_price.html", **known, asked=table.considered)
         return HTMLResponse(html, headers={"HX-Trigger": "priced"})  # nor has anything else one
-    text = table.asked.toml()
+    asked = table.asked.ask()
     await look_ahead(shelf, table, wait=True)
     known["refusal"] = foreseen(table)
-    if known["refusal"] is None or known["refusal"].exit_code != NOT_ACHIEVABLE:
+    if known["refusal"] is None:
         try:
             known["price"] = await _ask(shelf.bench, table, "price", **await _of_all(shelf, table))
-            table.priced, known["refusal"] = (text, known["price"]), None
-            table.refused = "" if table.refused == text else table.refused
+            table.priced, known["refusal"] = (asked, known["price"]), None
+            table.refused = (None, None) if table.refused[0] == asked else table.refused
         except Refused as refused:
             known["refusal"] = refused.refusal
             if refused.refusal.exit_code == NOT_ACHIEVABLE and not table.tried_whole:
                 known["state"] = "sample"
-            elif refused.refusal.exit_code == NOT_ACHIEVABLE and text == table.asked.toml():
-                table.refused = text  # not where something else was decided, and tried, meanwhile
+            elif asked == table.asked.ask():
+                # Not where something else was decided, and tried, meanwhile.
+                table.refused = asked, refused.refusal
     if known["refusal"] and not known["state"]:
         known["state"] = "refused" if known["refusal"].exit_code == NOT_ACHIEVABLE else "wrong"
         known["remedies"] = await working(shelf, table, known["refusal"].fix)
         known["without"] = await dispensable(shelf, table) if known["state"] == "refused" else []
-    html = fill("part_price.html", **known) + await bars(shelf, table)
+    html = fill("part_price.html", **known)
+    async with table.deciding:
+        html += await bars(shelf, table)
     # What could be instead is priced after it.
     return HTMLResponse(html, headers={"HX-Trigger": "priced"})
 
@@ -60,14 +67,14 @@ async def price(request: Request) -> Response:
 async def _of_all(shelf: Shelf, table: Table) -> dict[str, Any]:
     """Return what an estimate has to know of the whole table."""
     assert table.facts is not None
-    known: dict[str, Any] = {"path": str(table.path), "file": table.note()}
+    known: dict[str, Any] = {"path": str(table.path), "ask": table.ask}
     reach = await ask_desk(shelf, table, "reach", **known)
     return {"whole": table.facts["rows"], "reach": reach}
 
 
 async def _ask(worker: Worker, table: Table, name: str, **arguments: Any) -> Any:
     drawn = table.drawn
-    known: dict[str, Any] = {"sample": table.sample(drawn), "file": table.note()}
+    known: dict[str, Any] = {"sample": table.sample(drawn), "ask": table.ask}
     known["linked"] = {link: table.sample(drawn, link) for link in table.linked}
     return await run_in_threadpool(worker.call, name, **known, **arguments)
 
@@ -82,29 +89,50 @@ class Trials:
     def __init__(self, request: Request) -> None:
         self.shelf: Shelf = request.app.state.shelf
         self.table = table_of(request)
-        self.text = self.table.asked.toml()
+        self.asked = self.table.asked.ask()
 
     async def ask(self, name: str, **arguments: Any) -> Any:
         """Have something tried, or raise where it would be in vain."""
         found = await _ask(self.shelf.till, self.table, name, **arguments)
-        if self.table.asked.toml() != self.text:
+        if self.table.asked.ask() != self.asked:
             raise Overtaken
         return found
+
+    @property
+    def now(self) -> float | None:
+        """The share of rows that go as it is decided, None where that has no price."""
+        asked, price = self.table.priced
+        return price["going"]["all"] if asked == self.asked else None
 
     async def price(self, **changes: Any) -> dict[str, Any]:
         """Return what a change costs, or why that cannot be told.
 
         What more rows gain was found for what is asked for, and is taken for every change.
         """
-        text, now = self.table.priced
-        known_now = text == self.text and not now["rough"]
+        asked, now = self.table.priced
+        known_now = asked == self.asked and not now["rough"]
         like = (now["rows"], now["factor"]) if known_now else None
         try:
             known = await _of_all(self.shelf, self.table)
             facts = await self.ask("price", **known, like=like, **changes)
         except Refused as refused:
             return {"loss": None, "problem": refused.refusal.sentence}
-        return {"loss": facts["loss"]["gcp"], "ncp": facts["loss"]["ncp"]}
+        gone = rows_beside(self.table, facts["going"]["all"], self.now)
+        return {"loss": facts["loss"]["gcp"], "ncp": facts["loss"]["ncp"], "gone": gone}
+
+
+def rows_beside(table: Table, share: float, now: float | None) -> str:
+    """Say how many rows of a table go by a choice, and now, where any go by either."""
+    assert table.facts is not None
+    rows, about = table.facts["rows"], "" if table.tried_whole else "about "
+    gone, before = round(share * rows), None if now is None else round(now * rows)
+    if not gone and not before:
+        return ""
+    said = f"{about}{gone:,} rows go ({percent(share)})" if gone else "no row goes"
+    if before is not None:
+        now_gone = "as many" if gone == before else words.whole(before) if before else "none"
+        said += f", with your choice {now_gone}"
+    return said
 
 
 async def prices(request: Request) -> Response:
@@ -123,8 +151,8 @@ async def prices(request: Request) -> Response:
 
 
 async def _alternatives(trials: Trials) -> dict[str, Any]:
-    text, known = trials.table.priced
-    now = known.get("loss") if text == trials.text else None
+    asked, known = trials.table.priced
+    now = known.get("loss") if asked == trials.asked else None
     found = await trials.ask("alternatives", lost=now["ncp"] if now else {})
     for one in found:
         changes = {key: value for key, value in one.items() if key not in {"kind", "at"}}
@@ -171,7 +199,39 @@ async def _forms(trials: Trials) -> dict[str, Any]:
     return {"found": {one["form"]: one for one in await trials.ask("forms")}}
 
 
+async def _curve(trials: Trials) -> dict[str, Any]:
+    """Return what stricter and less strict promises lose, as the first number that counts moves."""
+    table, require = trials.table, trials.table.asked.require
+    place, name = next(
+        (
+            (place, name)
+            for place, one in enumerate(table.considered)
+            for name in COUNTED
+            if name in one.get("numbers", {})
+        ),
+        (0, ""),
+    )
+    if not name:
+        return {}
+    one, points = table.considered[place], []
+    now = one["numbers"][name]
+    known: dict[str, Any] = {"sensitive": table.asked.named("sensitive"), "text": require[place]}
+    for value in sorted({*TRIED, now}):
+        known["numbers"] = {name: str(value)}
+        text = await run_in_threadpool(trials.shelf.desk.call, "change", **known)
+        other = [*require[:place], text, *require[place + 1 :]]
+        asked, price = table.priced
+        if value == now and asked == trials.asked:
+            lost = price["loss"]["gcp"]
+        else:
+            lost = (await trials.price(require=other))["loss"]
+        points.append({"value": value, "loss": lost, "here": value == now})
+    label, before = one["knobs"].get(name, (name, ""))
+    return {"found": points, "label": label, "before": before}
+
+
 SHOWN = {
+    "curve": (_curve, "part_curve.html"),
     "alternatives": (_alternatives, "part_alternatives.html"),
     "methods": (_methods, "part_method_prices.html"),
     "forms": (_forms, "part_form_prices.html"),
@@ -179,6 +239,7 @@ SHOWN = {
 }
 
 
+@in_turn
 async def take(request: Request) -> Response:
     """Take an alternative: other requirements, rows that may go, or a column fewer."""
     table = table_of(request)
@@ -191,7 +252,6 @@ async def take(request: Request) -> Response:
         draft.rest["suppress"] = said["suppress"]
     if said.get("drop") in draft.known_by:
         draft.give(said["drop"], "drop")
-    table.note()
     return RedirectResponse(f"/tables/{table.id}#decide", 303)
 
 

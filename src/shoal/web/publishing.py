@@ -23,11 +23,11 @@ from starlette.routing import Route
 from shoal.web import words
 from shoal.web.deciding import everybody, take_settings
 from shoal.web.draft import parted
-from shoal.web.following import MOST_REQUIRED, follow_secrets, protect
+from shoal.web.following import MOST_REQUIRED, protect
 from shoal.web.guard import REPORT_POLICY
-from shoal.web.looking import MOST_FIELDS, bars, table_of
+from shoal.web.looking import MOST_FIELDS, bars, in_turn, table_of
 from shoal.web.pages import fill, page
-from shoal.web.standing import EXPOSING, choices, unexplained, unprotected
+from shoal.web.standing import EXPOSING, choices, looks_private, unexplained, unprotected
 from shoal.web.state import RELEASE, Job, hierarchy_name
 from shoal.web.trying import take, working
 from shoal.web.worker import Refusal, Refused
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 TICK = 0.15  # seconds between two looks at a run
 SECOND = 1.0  # after which the time that has passed is shown anew
 MOST_SECONDS = 10**9  # whoever gives a search more does not count them
-MOST_DIGITS = 12  # of the number of a row
 STATUS = 5.0  # seconds between two sentences that a screen reader speaks
 
 
@@ -64,6 +63,21 @@ def release_of(request: Request) -> Job:
     return job
 
 
+def release_to_take(request: Request) -> Job:
+    """Return a run whose release the owner may take: of two, only once both were read together."""
+    shelf: Shelf = request.app.state.shelf
+    job = release_of(request)
+    if before := shelf.unread_together(job):
+        said = (
+            f"This release may not be given out yet. You have taken another release of {job.table} "
+            f"before: {before[0].called}. First measure what both reveal together, make a coarser "
+            "release from that one, or state that nobody was given that download."
+        )
+        raise Refused(Refusal(said, kind="Second"))
+    return job
+
+
+@in_turn
 async def publish(request: Request) -> Response:
     """Start a run of what the form says now; what was not yet sent by itself comes with it."""
     shelf: Shelf = request.app.state.shelf
@@ -82,7 +96,7 @@ async def publish(request: Request) -> Response:
     draft.unchanged |= set(unprotected(table)) if "unchanged" in chosen else set()
     draft.answered |= set(unexplained(table)) if "as_proposed" in chosen else set()
     if undecided := choices(table):
-        said = f"Decide first: {'; '.join(undecided)}. The questions stand beside the button."
+        said = f"Decide first: {'; '.join(undecided)}. The questions are beside the button."
         back = f"/tables/{table.id}#decide"
         return page("error.html", 422, refusal=Refusal(said), back=back)
     return start(shelf, table)
@@ -91,19 +105,16 @@ async def publish(request: Request) -> Response:
 def start(shelf: Shelf, table: Table) -> Response:
     """Start a run, and go to it."""
     folder = shelf.folder("runs")
-    file = table.copy_to(folder)
-    asked = deepcopy(table.asked)
+    asked = table.copy_to(folder)
     job = Job(table.name, "publish", asked.required, folder, about=table.id, asked=asked)
-    seconds = table.asked.rest.get("seconds")
+    seconds = asked.ask().seconds
     if isinstance(seconds, int | float) and 0 < seconds < MOST_SECONDS:
         job.seconds = float(seconds)
     arguments = {
-        "file": file,
+        "ask": asked.of_file.ask_in(folder),
         "path": str(table.path),
         "linked": table.linked,
         "output": str(job.release),
-        "encoding": table.encoding,
-        "delimiter": table.delimiter,
     }
     try:
         shelf.start(job, "publish", **arguments)
@@ -126,16 +137,33 @@ async def _shown(request: Request, job: Job) -> dict[str, Any]:
     shelf: Shelf = request.app.state.shelf
     table = shelf.tables.get(job.about)
     if job.kind == "publish" and job.problem and table and job.remedies is None:
-        job.remedies = await working(shelf, table, job.problem.fix)
+        found = await working(shelf, table, job.problem.fix)
+        job.remedies = None if table.overtaken else found
     return {
         "job": job,
         "table": table,
         "exposing": job.problem is not None and job.problem.kind in EXPOSING,
-        "tables": shelf.read,
+        "tables": [one for one in shelf.read if knows_enough(one, job)],
+        "counts_people": counts_people(job),
         "left": left(job),
         "secrets": _protected(job),
+        "before": shelf.unread_together(job) if job.state == "done" else [],
+        "others": [one for one in shelf.made() if one is not job],
+        "private": [] if table is None else looks_private(table),
         "now": time.time(),
     }
+
+
+def counts_people(job: Job) -> bool:
+    """Return whether a release is about people who may have several rows."""
+    if job.state != "done" or job.outcome is None:
+        return False
+    return bool((job.outcome.get("manifest") or job.outcome.get("audit") or {}).get("people"))
+
+
+def knows_enough(table: Table, job: Job) -> bool:
+    """Return whether an attack can be tried with a table: where it must, it says whose rows."""
+    return not counts_people(job) or bool(table.asked.named("person"))
 
 
 def _protected(job: Job) -> list[str]:
@@ -217,18 +245,20 @@ async def again(request: Request) -> Response:
         raise HTTPException(404)
     async with request.form(max_files=0) as form:
         said = {key: str(value) for key, value in form.items()}
+    async with table.turn():
+        return await _again(shelf, table, job, said)
+
+
+async def _again(shelf: Shelf, table: Table, job: Job, said: dict[str, str]) -> Response:
     if job.asked is not None and job.asked.columns == table.asked.columns:
         table.draft = deepcopy(job.asked)
-    draft, before = table.asked, table.asked.protected
+    draft = table.asked
     if "most" in said:
         await everybody(shelf, draft, said.pop("most"))
     if columns := draft.listed(said.pop("protect", "")):
         await protect(shelf, table, columns)
-        before = draft.protected
     for key, value in said.items():
         await take(shelf, table, key, value)
-    await follow_secrets(shelf, table, before)
-    table.note()
     await bars(shelf, table)
     if choices(table):
         return RedirectResponse(f"/tables/{table.id}#asks", 303)
@@ -253,10 +283,11 @@ async def report_page(request: Request) -> Response:
 
 async def download(request: Request) -> Response:
     """Give the release as a zip file."""
-    job = release_of(request)
+    job = release_to_take(request)
     packed = job.folder / "release.zip"
     if not packed.exists():
         await run_in_threadpool(_pack, job.release, packed)
+    job.taken = True
     return FileResponse(packed, filename="release.zip", media_type="application/zip")
 
 
@@ -275,7 +306,7 @@ def _pack(folder: Path, target: Path) -> None:
 async def certificate(request: Request) -> Response:
     """Show the certificate of a release, two pages to print and sign."""
     shelf: Shelf = request.app.state.shelf
-    job = release_of(request)
+    job = release_to_take(request)
     path = job.folder / "certificate.html"
     async with job.certifying:
         if not path.exists():
@@ -289,10 +320,9 @@ async def certificate(request: Request) -> Response:
 async def schema(request: Request) -> Response:
     """Give the schema file that repeats a run."""
     job = job_of(request, done=True)
-    file = job.folder / "shoal.toml"
-    if not file.exists():
+    if job.asked is None:
         raise HTTPException(404)
-    text = file.read_text("utf-8")
+    text = job.asked.toml(table=job.table)
     named = {"content-disposition": 'attachment; filename="shoal.toml"'}
     return PlainTextResponse(text, media_type="application/toml", headers=named)
 
@@ -309,41 +339,16 @@ async def hierarchy(request: Request) -> Response:
 async def folder(request: Request) -> Response:
     """Copy the release into a folder of this computer, which must not be there yet."""
     shelf: Shelf = request.app.state.shelf
-    job = release_of(request)
     async with request.form(max_files=0) as form:
         place = str(form.get("folder", "")).strip()
-    source = str(job.release)
     try:
+        job = release_to_take(request)
+        source = str(job.release)
         said = await run_in_threadpool(shelf.desk.call, "save", source=source, target=place)
     except Refused as refused:
         return page("part_error.html", refusal=refused.refusal)
+    job.taken = True
     return HTMLResponse(fill("part_saved.html", place=said))
-
-
-async def person(request: Request) -> Response:
-    """Show what a stranger learns about one person; nothing of it is kept, or in an address."""
-    shelf: Shelf = request.app.state.shelf
-    job = release_of(request)
-    table = shelf.tables.get(job.about)
-    if table is None:
-        raise HTTPException(404)
-    async with request.form(max_files=0, max_fields=1) as form:
-        said = str(form.get("row", "")).strip()
-    if said and not (said.isdecimal() and len(said) < MOST_DIGITS):
-        refusal = Refusal("A row is a whole number. The first row of your table is row 0.")
-        return page("part_error.html", refusal=refusal)
-    known: dict[str, Any] = {
-        "file": str(job.folder / "shoal.toml"),
-        "path": str(table.path),
-        "folder": str(job.release),
-        "row": int(said) if said else None,
-        "encoding": table.encoding,
-        "delimiter": table.delimiter,
-    }
-    try:
-        return HTMLResponse(await run_in_threadpool(shelf.bench.call, "person", **known))
-    except Refused as refused:
-        return page("part_error.html", refusal=refused.refusal)
 
 
 ROUTES = [
@@ -361,5 +366,4 @@ ROUTES = [
     Route("/runs/{job}/shoal.toml", schema),
     Route("/runs/{job}/hierarchy-{place:place}.csv", hierarchy),
     Route("/runs/{job}/folder", folder, methods=["POST"]),
-    Route("/runs/{job}/person", person, methods=["POST"]),
 ]

@@ -30,7 +30,19 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from shoal.errors import InputError
-from shoal.web import checking, deciding, linking, looking, opening, pricing, publishing
+from shoal.web import (
+    answering,
+    checking,
+    deciding,
+    earlier,
+    importing,
+    linking,
+    looking,
+    opening,
+    pricing,
+    publishing,
+    watching,
+)
 from shoal.web.guard import HEADERS, Guard
 from shoal.web.listening import HOST, Impatient, listening
 from shoal.web.pages import page
@@ -72,12 +84,16 @@ def make_app(
 
     routes = [
         *opening.ROUTES,
+        *importing.ROUTES,
         *looking.ROUTES,
         *linking.ROUTES,
         *deciding.ROUTES,
+        *watching.ROUTES,
         *pricing.ROUTES,
         *publishing.ROUTES,
         *checking.ROUTES,
+        *answering.ROUTES,
+        *earlier.ROUTES,
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     guard = Middleware(Guard, port=port, token=token, most_bytes=most_bytes)
@@ -123,6 +139,8 @@ def _told(request: Request, refusal: Refusal, status: int) -> Response:
     # browser that was told of an error would log one as well.
     answer = page("part_error.html", refusal=refusal)
     answer.headers.update({"HX-Retarget": "#told", "HX-Reswap": "innerHTML"})
+    if request.method == "POST":  # what was decided before it has a price all the same
+        answer.headers["HX-Trigger"] = "decided"
     return answer
 
 

@@ -11,7 +11,7 @@ from shoal.web.worker import Refused
 
 if TYPE_CHECKING:
     from shoal.web.state import Shelf, Table
-    from shoal.web.worker import Refusal
+    from shoal.web.worker import Refusal, Values
 
 ALLOWS = "this table does not allow"
 EXPOSING = ("Exposing", "Naming")  # the kinds of refusal of columns that tell people apart
@@ -19,10 +19,10 @@ NOT_ACHIEVABLE = 3  # the exit code of what a table does not allow, or a search 
 MOST_GOING = 0.01  # the share of rows above which the owner says that they may go
 
 
-async def bar(shelf: Shelf, table: Table) -> dict[str, Any]:
+async def bar(shelf: Shelf, table: Table) -> Values:
     """Return what is open, and what is shown of rows that will go and columns that will not."""
     draft = table.asked
-    known: dict[str, Any] = {"path": str(table.path), "file": table.note()}
+    known: Values = {"path": str(table.path), "ask": table.ask}
     try:
         table.going = await ask_desk(shelf, table, "going", **known)
     except Refused:  # what is wrong with the columns, whatever is required will say
@@ -31,6 +31,7 @@ async def bar(shelf: Shelf, table: Table) -> dict[str, Any]:
         shelf, table, "lacking", texts=draft.require, tables=draft.protected
     )
     draft.unchanged &= set(table.bare)
+    table.note()
     await look_ahead(shelf, table)
     gone = len(draft.named(*GONE, "person"))
     return {
@@ -45,6 +46,7 @@ async def bar(shelf: Shelf, table: Table) -> dict[str, Any]:
         "unexplained": unexplained(table),
         "foreseen": None if unpriceable(table) else foreseen(table),  # each has said its own
         "going": table.going,
+        "account": account(table),
         "draft": draft,
     }
 
@@ -58,12 +60,21 @@ def questions(table: Table) -> list[str]:
         found.append("nothing is required yet")
     found += [f"{one['text']} cannot be required" for one in table.considered if "problem" in one]
     found += [f"{ALLOWS} {text}" for text in not_allowed(table)]
-    if not found and (refusal := foreseen(table)) and refusal.exit_code == NOT_ACHIEVABLE:
-        exposing = refusal.kind in EXPOSING
-        found.append("a column identifies people" if exposing else f"{ALLOWS} all of it together")
-    elif not found and table.refused == draft.toml():
-        found.append(f"{ALLOWS} what is required")
+    asked, refused = table.refused
+    if not found and (refusal := foreseen(table)):
+        found.append(_in_the_way(refusal, "all of it together"))
+    elif not found and refused and asked == draft.ask():
+        found.append(_in_the_way(refused, "what is required"))
     return found + choices(table)
+
+
+def _in_the_way(refusal: Refusal, what: str) -> str:
+    """Say in a few words what a refusal is about; the price tells all of it."""
+    if refusal.kind in EXPOSING:
+        return "a column identifies people"
+    if refusal.exit_code == NOT_ACHIEVABLE:
+        return f"{ALLOWS} {what}"
+    return "there is no price yet; the page says why"
 
 
 def choices(table: Table) -> list[str]:
@@ -80,6 +91,15 @@ def unprotected(table: Table) -> list[str]:
     """Return the columns to protect that nothing is required of, and nothing is said of either."""
     said = {*table.asked.rest.get(SAID_BY_OWNER, ()), *table.asked.unchanged}
     return [name for name in table.bare if name not in said]
+
+
+def looks_private(table: Table) -> list[str]:
+    """Return the columns that an inspection proposes to protect, by their names or values."""
+    return [
+        name
+        for place, name in table.asked.columns.items()
+        if table.columns[place]["role"] == "sensitive"
+    ]
 
 
 def unexplained(table: Table) -> list[str]:
@@ -136,6 +156,28 @@ def _share(said: Any) -> float:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
         return 0.0
+
+
+def account(table: Table) -> dict[str, object]:
+    """Return how many rows will go and why, each row under one reason.
+
+    Before there is a price, it is at least as many: a search may leave out more.
+    """
+    going, (asked, price) = table.going, table.priced
+    if not going:
+        return {"rows": 0, "reasons": [], "how": "", "priced": False}
+    fewer, removed, how = going["lowered"], 0, ""
+    if priced := asked == table.asked.ask():
+        shares = price["going"]
+        fewer = max(0, round(shares["capped"] * going["rows"]) - going["capped"])
+        removed = round(shares["suppressed"] * going["rows"])
+        how = "" if price["all_rows"] else "About "
+    elif table.asked.require and (table.asked.named("person") or table.asked.rest.get("suppress")):
+        how = "At least "
+    counts = {"missing": going["gone"], "capped": going["capped"], "fewer": fewer}
+    reasons = [(why, count) for why, count in (counts | {"removed": removed}).items() if count]
+    rows = sum(count for _, count in reasons)
+    return {"rows": rows, "reasons": reasons, "how": how, "priced": priced}
 
 
 def undecided_rows(table: Table) -> str:

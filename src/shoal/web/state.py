@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import secrets
 import shutil
 import threading
 import time
+from contextlib import asynccontextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from shoal.views.whole import Whole
-from shoal.web.worker import (
-    CRASHED,
-    Refusal,
-    Refused,
-    Stopped,
-    Worker,
-    no_process,
-    unforeseen,
-)
+from shoal.web.worker import CRASHED, Refusal, Refused, Stopped, Worker, no_process, unforeseen
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from shoal.ask.ask import Ask
     from shoal.web.draft import Draft
 
 ENDINGS = (
     ".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather",
-    ".ipc", ".xlsx", ".xls",
+    ".ipc", ".xlsx", ".xls", ".dta", ".sav", ".sas7bdat",
 )  # fmt: skip
 PACKED = (".gz", ".zst")
-MOST_NAME = 40  # letters of the name of a linked table
-OF_RELEASES = ("release", "people", "values", "manifest", "report", "codebook")  # other files
 RELEASE = "release"
+MOST_PAST = 100  # decisions that can be undone
 IMPROVE = "improve"
 PART_OF = {"partition": "search", "repair": "search", "seek": "search", "anneal": IMPROVE}
 ROOM, TIMES = 768 * 2**20, 100  # bytes of memory, and times its size, that reading a file may take
@@ -79,27 +71,6 @@ def room_for(path: Path) -> int:
     return ROOM + TIMES * path.stat().st_size
 
 
-def linked_name(name: str, taken: Collection[str]) -> str:
-    """Return what a linked table is called, after the name of its file, as no other is.
-
-    >>> linked_name("../Visits of 2019.csv.gz", ()), linked_name("visits.csv", ["visits"])
-    ('Visits_of_2019', 'visits_2')
-    >>> linked_name("2019.csv", ()), linked_name("report.xlsx", ())
-    ('linked', 'report_2')
-    """
-    plain = PurePosixPath(name.replace("\\", "/")).name
-    for ending in (*PACKED, *ENDINGS):
-        if plain.lower().endswith(ending):
-            plain = plain[: -len(ending)]
-    known = re.sub(r"[^A-Za-z0-9-]+", "_", plain).lstrip("0123456789_-").rstrip("_")[:MOST_NAME]
-    known, number = known or "linked", 1
-    made = known
-    while made.lower() in {one.lower() for one in (*taken, *OF_RELEASES)}:
-        number += 1
-        made = f"{known}_{number}"
-    return made
-
-
 def hierarchy_name(place: int | str) -> str:
     """Return the name that the hierarchy of a column is kept under."""
     return f"hierarchy-{place}.csv"
@@ -113,22 +84,28 @@ class Table:
     path: Path
     folder: Path
     id: str = field(default_factory=new_id)
-    encoding: str | None = None
-    delimiter: str | None = None
+    said: dict[str, Any] = field(default_factory=dict)  # how the owner says that it is read
+    opened: dict[str, Any] | None = None  # how it was read: what was assumed, and what is shown
+    kept: set[str] = field(default_factory=set)  # columns without a name that are used
+    confirmed: bool = False  # whether the owner has said that this is the table
+    share: float = 0.0  # of the file that has been read, while it is being read
     facts: dict[str, Any] | None = None
+    digest: bytes | None = field(default=None, repr=False)  # of the file that was read; kept here
     problem: Refusal | None = None
     draft: Draft | None = None
-    priced: tuple[str, dict[str, Any]] = ("", {})  # the last price, and of what
-    refused: str = ""  # what the whole table was found not to allow
-    ahead: tuple[str, Refusal | None, list[tuple[str, str]]] = ("", None, [])  # of all together
+    priced: tuple[Ask | None, dict[str, Any]] = (None, {})  # the last price, and of what
+    refused: tuple[Ask | None, Refusal | None] = (None, None)  # what has no price, and why
+    ahead: tuple[Ask | None, Refusal | None, list[tuple[str, str]]] = (None, None, [])  # of all
+    past: list[Draft] = field(default_factory=list)  # what was decided before, and now
     bare: list[str] = field(default_factory=list)  # columns to protect that nothing is about
     going: dict[str, Any] = field(default_factory=dict)  # how many rows will go, and why
     considered: list[dict[str, Any]] = field(default_factory=list)  # what is shown as required
     reading: threading.Lock = field(default_factory=threading.Lock)
-    noting: threading.Lock = field(default_factory=threading.Lock)
-    noted: str = ""
+    deciding: asyncio.Lock = field(default_factory=asyncio.Lock)  # one decision after the other
+    turns: tuple[int, int] = (0, 0)  # decisions that came, and the one that is being worked out
     columns: dict[int, dict[str, Any]] = field(default_factory=dict)  # what is known of each
     links: dict[str, Path] = field(default_factory=dict)  # where linked tables are
+    whom: int | None = None  # the row of the person who is shown, None for the most exposed one
     drawn: int = 0  # how often rows were drawn
     sampled: int = 0  # how many rows prices are tried on
     room: int | None = None  # bytes of memory that reading it may take, None for as much as it does
@@ -143,10 +120,24 @@ class Table:
         own = "" if link is None else f"-{self.asked.linked[link][1][0]}"
         return str(self.folder / f"sample-{drawn}{own}.parquet")
 
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for the decisions before this one, which need not be worked out to their end."""
+        mine = self.turns[0] + 1
+        self.turns = mine, self.turns[1]
+        async with self.deciding:
+            self.turns = self.turns[0], mine
+            yield
+
+    @property
+    def overtaken(self) -> bool:
+        """Whether something newer was decided than what is being worked out."""
+        return self.turns[0] > self.turns[1]
+
     @property
     def how(self) -> dict[str, Any]:
         """How it is read."""
-        return {"encoding": self.encoding, "delimiter": self.delimiter, "memory": self.room}
+        return {"said": self.said, "memory": self.room}
 
     @property
     def linked(self) -> dict[str, str]:
@@ -154,39 +145,30 @@ class Table:
         return {name: str(self.links[name]) for name in self.asked.used_links}
 
     @property
-    def file(self) -> Path:
-        """Where what was decided is written down."""
-        return self.folder / "shoal.toml"
-
-    @property
     def asked(self) -> Draft:
         """What the owner has decided so far."""
         assert self.draft is not None
         return self.draft
 
-    def copy_to(self, folder: Path) -> str:
-        """Write down what was decided in a folder of its own, with the hierarchies it names."""
-        how = {"encoding": self.encoding}
-        made = folder / self.file.name
+    def note(self) -> None:
+        """Keep what is decided now, so that it can be returned to."""
+        if not self.past or self.past[-1] != self.draft:
+            self.past = [*self.past, deepcopy(self.asked)][-MOST_PAST:]
+
+    @property
+    def ask(self) -> Ask:
+        """What is asked for now."""
+        return self.asked.ask_in(self.folder)
+
+    def copy_to(self, folder: Path) -> Draft:
+        """Return what is decided now, with its hierarchies copied into a folder of its own."""
         try:
-            made.write_text(self.asked.toml(table=self.name, **how), "utf-8")
             for path in self.folder.glob(hierarchy_name("*")):
                 shutil.copyfile(path, folder / path.name)
         except OSError:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        return str(made)
-
-    def note(self) -> str:
-        """Write down what was decided, and return where."""
-        with self.noting:
-            text = self.asked.toml()
-            if text != self.noted:  # another worker may be reading the one before
-                partial = self.file.with_suffix(".partial")
-                partial.write_text(text, "utf-8")
-                partial.replace(self.file)
-                self.noted = text
-        return str(self.file)
+        return deepcopy(self.asked)
 
 
 @dataclass
@@ -202,6 +184,10 @@ class Job:
     about: str = ""  # the id of the table or run that it is about
     asked: Draft | None = None  # as it was when the run began
     id: str = field(default_factory=new_id)
+    name: str = ""  # that the owner gave it
+    finer: str = ""  # the id of the run whose release it makes coarser
+    taken: bool = False  # whether its release was downloaded or saved
+    together: dict[str, list[str]] = field(default_factory=dict)  # with other runs, by their ids
     state: str = "running"
     begun: float = field(default_factory=time.time)
     took: float = 0.0
@@ -217,6 +203,11 @@ class Job:
     worker: Worker = field(default_factory=Worker, repr=False)
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
     certifying: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+    @property
+    def called(self) -> str:
+        """What the owner calls it, or when it was begun."""
+        return self.name or f"the run of {time.strftime('%H:%M', time.localtime(self.begun))}"
 
     @property
     def done(self) -> bool:
@@ -337,6 +328,33 @@ class Shelf:
     def read(self) -> list[Table]:
         """The tables that were read, the last one first."""
         return [one for one in self.tables.values() if one.facts is not None][::-1]
+
+    def made(self) -> list[Job]:
+        """Return the runs that have made a release here, the last one first."""
+        done = (one for one in self.jobs.values() if one.kind == "publish" and one.state == "done")
+        return sorted(done, key=lambda job: -job.begun)
+
+    def unread_together(self, job: Job) -> list[Job]:
+        """Return the runs whose releases of one table were taken, and not read with this one."""
+        return [
+            other
+            for other in self.made()
+            if other.taken
+            and not self._file(other).isdisjoint(self._file(job))
+            and self.origin(other) != self.origin(job)  # a coarser one adds nothing
+            and other.id not in job.together
+        ]
+
+    def _file(self, job: Job) -> set[Path | bytes | str]:
+        """Return what a published file is known by: opened twice it is one, and so is a copy."""
+        table = self.tables.get(job.about)
+        return {job.about} if table is None else {table.path, table.digest or table.id}
+
+    def origin(self, job: Job) -> str:
+        """Return the id of the run from whose release a release was made, by joining groups."""
+        while job.finer in self.jobs:
+            job = self.jobs[job.finer]
+        return job.id
 
     def folder(self, kind: str) -> Path:
         """Make a directory for a table or a run."""

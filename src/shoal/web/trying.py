@@ -7,13 +7,14 @@ remedy is searched as well: what a search does not reach is not offered.
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 
-from shoal.web.following import ask_desk
-from shoal.web.state import new_id
-from shoal.web.worker import Refused
+from shoal.web.draft import SAID_BY_OWNER
+from shoal.web.following import ask_desk, follow_secrets
+from shoal.web.worker import ACCIDENTS, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from shoal.web.state import Shelf, Table
 
     Fix = tuple[str, str]
+
+    from shoal.web.worker import Values
 
 SHARES = ("1%", "5%")  # of the rows, that may go where a refusal names no share
 AT_ONCE = 20_000  # rows up to which all requirements are looked at together with every click
@@ -37,43 +40,49 @@ async def look_ahead(shelf: Shelf, table: Table, *, wait: bool = False) -> None:
     text = table.asked.substance
     if table.ahead[0] == text:
         return
-    table.ahead = "", None, []
+    table.ahead = None, None, []
     if not table.asked.require or (table.facts["rows"] > AT_ONCE and not wait):
         return
     refusal = await refused(shelf, table, table.asked)
+    if refusal is not None and refusal.kind in ACCIDENTS:  # another look may tell
+        return
     works = [] if refusal is None else await working(shelf, table, refusal.fix)
-    table.ahead = text, refusal, works
+    if not table.overtaken:  # else not all of them were tried
+        table.ahead = text, refusal, works
 
 
 async def refused(shelf: Shelf, table: Table, draft: Draft, *, search: bool = False) -> Any:
     """Return why what a draft says would be refused, None where nothing speaks against it."""
-    file = table.folder / f"trial-{new_id()}.toml"
-    file.write_text(draft.toml(), "utf-8")
+    ask = draft.ask_in(table.folder)
     linked = {name: str(table.links[name]) for name in draft.used_links}
-    known: dict[str, Any] = {"path": str(table.path), "file": str(file), "linked": linked}
+    known: Values = {"path": str(table.path), "ask": ask, "linked": linked}
     try:
         await ask_desk(shelf, table, "ready", **known)
         if search and table.tried_whole:
             some = {link: table.sample(table.drawn, link) for link in linked}
-            known = {"sample": table.sample(table.drawn), "linked": some, "file": str(file)}
+            known = {"sample": table.sample(table.drawn), "linked": some, "ask": ask}
             await run_in_threadpool(shelf.bench.call, "price", **known)
     except Refused as problem:
         return problem.refusal
-    finally:
-        file.unlink(missing_ok=True)
     return None
 
 
 async def working(
     shelf: Shelf, table: Table, fixes: Iterable[tuple[str, str | None]]
 ) -> list[tuple[str, str]]:
-    """Return the remedies with which everything that is decided can be kept, each once."""
+    """Return the remedies with which everything that is decided can be kept, each once.
+
+    Nothing more is tried once something newer was decided: that has an answer of its own.
+    """
     found: list[tuple[str, str]] = []
     for name, value in dict.fromkeys(_named(fixes)):
+        if table.overtaken:
+            break
         draft = await with_remedy(shelf, table, name, value)
         if draft is not None and await refused(shelf, table, draft, search=True) is None:
             found.append((name, value))
-    return found
+    safe = [("identifying", value) for name, value in found if name == SAID_BY_OWNER]
+    return [*dict.fromkeys(safe + found)]  # what is safe stands before what the owner must know
 
 
 async def dispensable(shelf: Shelf, table: Table) -> list[int]:
@@ -108,7 +117,9 @@ async def with_remedy(shelf: Shelf, table: Table, name: str, value: str) -> Draf
             shelf, table, "instead", texts=draft.require, tables=draft.protected, text=value
         )
     draft.heed(name, value)
-    return draft if draft.toml() != table.asked.toml() else None
+    trial = replace(table, draft=draft)
+    await follow_secrets(shelf, trial, table.asked.protected)
+    return trial.draft if draft.ask() != table.asked.ask() else None
 
 
 async def take(shelf: Shelf, table: Table, name: str, value: str) -> None:
@@ -118,7 +129,7 @@ async def take(shelf: Shelf, table: Table, name: str, value: str) -> None:
     table.asked.own |= name == "require"
 
 
-async def offered(shelf: Shelf, table: Table, found: list[dict[str, Any]]) -> None:
+async def offered(shelf: Shelf, table: Table, found: list[Values]) -> None:
     """Leave of the remedies of each requirement those that work together with all others.
 
     Others that are not achievable either are left aside: each has its own.
@@ -137,10 +148,16 @@ async def offered(shelf: Shelf, table: Table, found: list[dict[str, Any]]) -> No
             draft = deepcopy(decided)
             draft.require = [*kept[:at], text, *kept[at + 1 :]]
             draft.rest |= rest
-            changed = draft.toml() != decided.toml() or len(wrong) > 1
+            changed = draft.ask() != decided.ask() or len(wrong) > 1
+            changed &= not table.overtaken  # else it is in vain
             return changed and await refused(shelf, table, draft, search=True) is None
 
-        one["remedies"] = [each for each in one["remedies"] if await works(each["text"])]
+        kinds, one["remedies"] = one["remedies"], []
+        for kind in kinds:
+            for each in (kind, *kind["narrower"]):
+                if await works(each["text"]):
+                    one["remedies"].append(each)
+                    break
         one["fix"] = [
             (name, value) for name, value in one["fix"] if await works(kept[at], **{name: value})
         ]

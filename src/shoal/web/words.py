@@ -4,106 +4,53 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from shoal.ask import usual
+import shoal
+from shoal.ask import options as usual
 from shoal.ask.ask import Ask
 from shoal.ask.options import options_of
 from shoal.exact import SMALL, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
+
+    from shoal.web.worker import Values
 
 EVERYBODY, KNOWN = usual.EVERYBODY, usual.KNOWN
 NARROW = "\u00a0"  # keeps "1 in 5" on one line
 OPTIONS = {one.name: one.page for one in options_of(Ask).values() if one.page}
 NAMES = {one.name: one.page_name for one in options_of(Ask).values() if one.page_name}
-CLOSE = "Treat a guess of {column} as a disclosure if it is within"
-CHANCE = ("Highest acceptable chance of such a guess", "1 in ")
-GUESSED = ("Highest acceptable chance of guessing {column}", "1 in ")
-KNOBS = {  # principle and parameter: what it asks for, what stands before the number
-    "EpsilonM.epsilon": (CLOSE, ""),
-    "EpsilonM.m": CHANCE,
-    "Neighbourhood.below": ("Treat a guess as a disclosure if {column} is this far below it", ""),
-    "Neighbourhood.above": ("Or if {column} is this far above it", ""),
-    "Neighbourhood.m": CHANCE,
-    "Window.width": ("Treat {column} as disclosed if a reader knows it to a range this wide", ""),
-    "Window.m": CHANCE,
-    "Chain.epsilon": ("Start a new run of {column} at every gap wider than", ""),
-    "Chain.m": ("Highest acceptable chance of guessing the run", "1 in "),
-    "DeltaL.delta": (CLOSE, ""),
-    "DeltaL.l": CHANCE,
-    "FrequencyL.l": GUESSED,
-    "MUniqueness.m": GUESSED,
-    "KAnonymity.k": ("Minimum group size", ""),
-    "KMap.k": ("Minimum number of people in the population who fit a description", ""),
-    "DeltaPresence.low": ("Lowest share of those who fit a description who are in the table", ""),
-    "DeltaPresence.high": ("Highest share of those who fit a description who are in it", ""),
-    "AlphaK.k": ("Minimum group size", ""),
-    "AlphaK.alpha": ("Highest share of a group that may have one {column}", ""),
-    "Dissimilarity.epsilon": ("Treat values of {column} as close within a distance of", ""),
-    "Dissimilarity.delta": ("Share of the other rows of a group that must not be close", ""),
-    "Dissimilarity.k": ("Minimum group size", ""),
-    "DistinctL.l": ("Least number of different values of {column} in a group", ""),
-    "EntropyL.l": ("Mix the values of {column} at least as well as this many equal shares", ""),
-    "RecursiveCL.l": ("Rank from which on values of {column} count as rarer ones", ""),
-    "RecursiveCL.c": ("Most times that the most frequent value may outnumber the rarer ones", ""),
-    "TCloseness.t": ("Largest distance between a group and the whole table", ""),
-    "BetaLikeness.beta": (
-        "Highest relative increase of a value’s share in a group (2 means: up to 3 times its share "
-        "in the table)",
-        "",
-    ),
-    "DeltaDisclosure.delta": ("Largest change of a value’s share in a group, as a logarithm", ""),
-    "KE.k": ("Least number of different values of {column} in a group", ""),
-    "KE.e": ("Narrowest range that the values of a group may span", ""),
-    "Variance.at_least": ("Least variance of {column} in a group", ""),
-}
 COUNTS = {"m", "l", "k"}
-KINDS = {
-    "EpsilonM": "Limit the chance of a close guess of {column}",
-    "FrequencyL": "Limit the chance of guessing {column}",
-    "KAnonymity": "Limit the chance of identifying a person’s row",
-    "KMap": "Limit the chance of naming the person behind a row",
-    "DeltaPresence": "Limit what a reader learns about who is in the table",
-    "TCloseness": "Keep {column} in every group close to the whole table",
-    "BetaLikeness": "Limit how much likelier a value of {column} becomes in a group",
-    "DeltaDisclosure": "Limit how much likelier, or rarer, a value of {column} becomes in a group",
-    "AlphaK": "Limit the chance of guessing {column}, and of identifying a person’s row",
-    "DistinctL": "List several values of {column} in every group",
-    "EntropyL": "Mix the values of {column} in every group",
-    "RecursiveCL": "Limit how frequent the most frequent {column} of a group is",
-    "MUniqueness": "Limit the chance of guessing {column}",
-    "Dissimilarity": "Limit the chance of a close guess of {column}",
-    "DeltaL": "Limit the chance of a close guess of {column}",
-    "Neighbourhood": "Limit the chance of a close guess of {column}",
-    "Window": "Limit the chance of a close guess of {column}, whatever the guess",
-    "Chain": "Limit the chance of guessing in which run of values {column} lies",
-    "KE": "Spread {column} over a range in every group",
-    "Variance": "Spread {column} in every group",
-}
-STARTS = {
-    "FrequencyL": "FrequencyL(l={most})",
-    "KAnonymity": "KAnonymity(k={most})",
-    "TCloseness": "TCloseness(t=0.2)",
-}
 FORMS = {  # name, how a cell looks, what it is good for
-    "intervals": ("Intervals", "[38, 41]", "One column each. Readers see at once what is known."),
+    "intervals": ("Intervals", "[38, 41]", "One column each. Readers see directly what is known."),
     "bounds": ("Bounds", "38 · 41", "Two columns of numbers: the ends of the interval."),
     "means": ("Means and bounds", "39.4 · 38 · 41", "Numbers at once in R, Stata or pandas."),
     "two-tables": (
         "Two tables",
         "people.csv + values.csv",
-        "Columns that others may know are published exactly, so readers can tell who is in the "
-        "table.",
+        "Allows most analyses, for research under an agreement. Columns that others may know are "
+        "published exactly, so readers can tell who is in the table.",
     ),
 }
-METHODS = {  # what it is called, and what it is good for
-    "": ("The default", "Shoal takes the method that loses least on your table."),
-    "Exchange()": ("By exchange", "Moves people between groups until the cells are narrow."),
-    "Split()": ("By splitting", "Fast, for very large tables."),
-    "Mondrian()": ("By halving", "The classic method: halves the table at its medians."),
+CELLS = {  # name, how a cell looks, what it means
+    "tight": (
+        "Around the people",
+        "[38, 41]",
+        "One person is 38 and one is 41. Less detail is lost.",
+    ),
+    "regions": (
+        "Between public cuts",
+        "[30, 44]",
+        "The ends do not show any person’s value. More detail is lost.",
+    ),
 }
+WHOSE_ROWS = (
+    "People in this release may have several rows, so an attacker has to know whose rows are "
+    "whose. Open the original table and choose “Marks one person’s rows” for the column that says "
+    "so. Then attack the release with that table."
+)
 UNKNOWN = "too few rows to estimate; all of them may allow it"
 ALTERNATIVES = {  # what it is called, and what it gains
     "everybody": (
@@ -301,25 +248,29 @@ def remedy(one: Mapping[str, Any]) -> str:
     return said.get(one["parameter"], one["parameter"] + " {}").format(number(value))
 
 
-def kind(facts: dict[str, Any]) -> str:
-    """Return what a requirement is about, or the requirement itself where no words are known."""
-    known = KINDS.get(facts.get("name", ""))
-    return facts["text"] if known is None else known.format(column=" and ".join(facts["columns"]))
+@cache
+def starts() -> dict[str, tuple[str, str, bool]]:
+    """Return what a requirement may begin with: notation, what it is for, whether of a column."""
+    every = (getattr(shoal.principles, name) for name in dir(shoal.principles))
+    return {
+        one.__name__: (f"{one.__name__}({one.start})".format(most=KNOWN), one.aim, one.columns > 0)
+        for one in every
+        if one.start is not None
+    }
 
 
-def knob(principle: str, name: str, columns: list[str]) -> tuple[str, str]:
-    """Return what a parameter of a principle asks for, and what stands before its number.
+@cache
+def ways_to_search() -> dict[str, tuple[str, str]]:
+    """Return what each method that the page offers is called, and what it is good for."""
+    every = (getattr(shoal.methods, name) for name in dir(shoal.methods))
+    offered = {repr(one()): one.page for one in every if one.page is not None}
+    return {
+        "": ("The default", "Shoal takes the method that loses least on your table."),
+        **offered,
+    }
 
-    >>> knob("FrequencyL", "l", ["diagnosis"]), knob("DistinctL", "k", [])
-    (('Highest acceptable chance of guessing diagnosis', '1 in '), ('k', ''))
-    """
-    asked, before = KNOBS.get(f"{principle}.{name}", (name, ""))
-    return asked.format(column=" and ".join(columns) or "the value"), before
 
-
-def span(
-    name: str, value: float, limit: dict[str, Any] | None, rows: int
-) -> tuple[float, float, float]:
+def span(name: str, value: float, limit: Values | None, rows: int) -> tuple[float, float, float]:
     """Return the least and the largest number of a slider, and its step."""
     if name in COUNTS:
         most = limit["limit"] if limit and limit["limit"] else max(2, rows)
@@ -333,7 +284,7 @@ def span(
     return (0, most, most / 100)
 
 
-def covers(column: dict[str, Any], lost: float) -> str:
+def covers(column: Values, lost: float) -> str:
     """Say what a published cell covers on average, by the share that is lost."""
     domain = column.get("domain") or []
     if column.get("never_mix"):
@@ -379,10 +330,15 @@ def falling(losses: list[tuple[float, float]], now: float) -> str:
     return f"M0.00 1.00{drawn}H100.00"
 
 
-def scale(points: list[dict[str, Any]], chosen: float) -> float:
+def scale(points: list[Values], chosen: float) -> float:
     """Return how high a picture of the frontier reaches: the first, highest columns stick out."""
     bounds = [point["bound"] for point in points]
     usual = bounds[min(2, len(bounds) - 1)]
     most = max(usual * 1.3, chosen * 1.2) or 1
     power = 10 ** math.floor(math.log10(most))
     return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= most)
+
+
+def together(*several: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return what belongs together, one of each."""
+    return list(zip(*several, strict=True))

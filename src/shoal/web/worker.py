@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 
     from shoal.progress import Better, Progress
 
+Values = dict[str, Any]  # plain ones, as they go to a worker and come back
+
 ENOUGH = ""  # is sent where no name of a task is: keep the best that was found
 SPAWNED = multiprocessing.get_context("spawn")  # threads of the page do not survive a fork
 TICK = 0.05  # seconds between two looks at the memory of a process
+ACCIDENTS = {"Crashed", "Unforeseen", "CannotWrite"}  # kinds that say nothing of what was asked
 GIGABYTE = 10**9
 OS_ERROR = re.compile(r"os error (\d{1,4})")
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -94,7 +97,7 @@ class Worker:
         self._pipe: Connection | None = None
         self._busy = threading.Lock()
         self._life = threading.Lock()
-        self._stopped = False
+        self._stopped = self._interrupted = False
 
     def call(
         self,
@@ -109,9 +112,10 @@ class Worker:
         What is told on the way is heard by `progress` and `better`; `memory` is how many bytes it
         may take beyond those that the process holds already.
         Raises `Refused` where it refuses, crashes or cannot be started, and `Stopped` where `stop`
-        ended it.
+        or `interrupt` ended it.
         """
         with self._busy:
+            self._interrupted = False
             try:
                 pipe, process = self._started()
                 pipe.send((name, arguments))
@@ -119,7 +123,7 @@ class Worker:
                 kind, value = _answered(pipe, process, heard, memory)
             except Exception as problem:
                 self._gone()
-                if self._stopped:
+                if self._stopped or self._interrupted:
                     raise Stopped from None
                 if isinstance(problem, Refused):
                     raise
@@ -134,6 +138,15 @@ class Worker:
         with self._life, suppress(OSError):
             if self._pipe is not None:
                 self._pipe.send((ENOUGH, {}))
+
+    def interrupt(self) -> None:
+        """End what the process does at once; the next call starts another."""
+        with self._life:
+            self._interrupted = True
+            if self._process is not None:
+                self._process.kill()
+        with self._busy:
+            self._gone()
 
     def stop(self) -> None:
         """End the process at once, whatever it does, for good."""

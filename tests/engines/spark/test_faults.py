@@ -1,7 +1,7 @@
 """What becomes of a run on Spark when something fails in the middle: a whole release, or none.
 
-Workers are made to fail by a module that every Python loads when it starts, as often as a file
-says. What is published is looked at with plain Polars.
+Workers are made to fail by a module that every Python loads when it starts (`jvm.faulty`), as often
+as files say. What is published is looked at with plain Polars.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import subprocess
-import textwrap
 import time
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from system.shell import names_in, start
+import jvm
+from system.shell import PATIENCE, names_in, shoal, start
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,64 +27,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 ROWS = 6000
 LOCAL, CLUSTER = "local[2]", "local-cluster[2,1,1024]"
-FAULTY = '''
-    """Wrap a function of Shoal's workers, so that it fails as often as there are files to take."""
-
-    import importlib.abc
-    import importlib.machinery
-    import os
-    import signal
-    import sys
-    from pathlib import Path
-
-    PLACE = Path(__file__).parent
-    MODULE, NAME, KIND = (PLACE / "fault").read_text().split()
-
-
-    def fails():
-        for path in PLACE.glob("times-*"):
-            try:
-                path.unlink()  # whoever removes it is the one who fails
-            except FileNotFoundError:
-                continue
-            return True
-        return False
-
-
-    def fault():
-        if KIND == "raises":
-            raise RuntimeError("a cell of somebody")
-        if KIND == "full":
-            raise OSError(28, "No space left on device")
-        if KIND == "killed":
-            os.kill(os.getpid(), signal.SIGKILL)
-        above = int(Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()[1])
-        os.kill(above, signal.SIGKILL)  # what started the daemon that this worker is a child of
-
-
-    class Wrapping(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-        def find_spec(self, name, path, target=None):
-            if name != MODULE:
-                return None
-            self.found = importlib.machinery.PathFinder.find_spec(name, path)
-            return importlib.machinery.ModuleSpec(name, self, origin=self.found.origin)
-
-        def exec_module(self, module):
-            self.found.loader.exec_module(module)
-            before = getattr(module, NAME)
-
-            def wrapped(*args, **kwargs):
-                done = before(*args, **kwargs)
-                if fails():
-                    fault()
-                return done
-
-            setattr(module, NAME, wrapped)
-
-
-    if "pyspark.daemon" in " ".join(sys.orig_argv):
-        sys.meta_path.insert(0, Wrapping())
-'''
 
 
 def people(place: Path) -> pl.DataFrame:
@@ -103,32 +45,52 @@ def people(place: Path) -> pl.DataFrame:
     return table
 
 
+def asked(place: Path, master: str) -> list[object]:
+    return [
+        "anonymize", place / "in", "--quasi", "age,zip", "--sensitive", "pay",
+        "--require", "EpsilonM(epsilon=50, m=3)", "--output", place / "to" / "out", "--quiet",
+        "--engine", f'Spark(master="{master}", shard=1600)',
+    ]  # fmt: skip
+
+
 def published(
     place: Path, fault: str = "", times: int = 0, master: str = LOCAL
 ) -> subprocess.Popen[str]:
-    """Start to publish a folder, on workers of which so many will fail."""
-    faulty = place / "faulty"
-    faulty.mkdir(exist_ok=True)
-    if fault:
-        (faulty / "sitecustomize.py").write_text(textwrap.dedent(FAULTY))
-        (faulty / "fault").write_text(fault)
-        for one in range(times):
-            (faulty / f"times-{one}").touch()
+    """Start to publish a folder, on workers of which so many will fail, in a process of its own."""
     (place / "tmp").mkdir(exist_ok=True)
+    faulty = jvm.faulty(place / "faulty")
+    jvm.fail(faulty, fault, times)
     path = os.pathsep.join([str(faulty), os.environ.get("PYTHONPATH", "")])
     known = os.environ | {"PYTHONPATH": path, "TMPDIR": str(place / "tmp")}
-    return start(
-        "anonymize", place / "in", "--quasi", "age,zip", "--sensitive", "pay",
-        "--require", "EpsilonM(epsilon=50, m=3)", "--output", place / "to" / "out", "--quiet",
-        "--engine", f'Spark(master="{master}", shard=1600)', env=known,
-    )  # fmt: skip
+    return start(*asked(place, master), env=known)
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    _, said = process.communicate(timeout=500)
+    _, said = process.communicate(timeout=PATIENCE)
+    return process.returncode, plainly(said)
+
+
+def plainly(said: str) -> str:
     for word in ("Traceback", "java", "scala", "py4j", "somebody", "ERROR"):
         assert word not in said, said
-    return process.returncode, said
+    return said
+
+
+def failed(place: Path, fault: str, times: int, master: str = LOCAL) -> tuple[int, str, int]:
+    """Publish on workers of which so many will fail; return how often none did, too.
+
+    Those of this machine are of the session that all tests share, unless that is to go with them.
+    """
+    if master != LOCAL or fault.endswith("above"):
+        code, said = ended(published(place, fault, times, master))
+        return code, said, len(jvm.left(place / "faulty"))
+    jvm.session()
+    try:
+        jvm.fail(jvm.FAULTY, fault, times)
+        outcome = shoal(*asked(place, LOCAL))
+        return outcome.code, plainly(outcome.err), len(jvm.left(jvm.FAULTY))
+    finally:
+        jvm.fail(jvm.FAULTY, "", 0)
 
 
 def assert_whole(place: Path, table: pl.DataFrame) -> None:
@@ -151,8 +113,7 @@ def assert_whole(place: Path, table: pl.DataFrame) -> None:
         pay = group["pay"].to_numpy()
         near = (np.abs(pay[:, None] - pay) <= 50).sum(axis=1).max()
         assert near * 3 <= len(pay)
-    audit = start("audit", target)
-    assert ended(audit)[0] == 0
+    assert shoal("audit", target).code == 0
 
 
 RECOVERED = {
@@ -178,9 +139,9 @@ RECOVERED = {
 def test_what_is_lost_is_done_again_and_every_row_is_published_once(name, tmp_path):
     fault, times, master = RECOVERED[name]
     table = people(tmp_path)
-    code, said = ended(published(tmp_path, fault, times, master))
+    code, said, left = failed(tmp_path, fault, times, master)
     assert code == 0, said
-    assert not list((tmp_path / "faulty").glob("times-*")), "nothing failed"
+    assert left == 0, "nothing failed"
     assert_whole(tmp_path, table)
 
 
@@ -200,7 +161,7 @@ GIVEN_UP = {
 def test_what_cannot_be_finished_ends_with_a_sentence_and_no_release(name, tmp_path):
     fault, sentence = GIVEN_UP[name]
     people(tmp_path)
-    code, said = ended(published(tmp_path, fault, 100))
+    code, said, _ = failed(tmp_path, fault, 100)
     assert code == 4, said
     assert sentence in said
     assert len(said.splitlines()) == 1
@@ -209,7 +170,7 @@ def test_what_cannot_be_finished_ends_with_a_sentence_and_no_release(name, tmp_p
 
 def at_work(process: subprocess.Popen[str], place: Path, what: str) -> None:
     """Wait until something is found in what is being written."""
-    end = time.monotonic() + 400  # on a busy machine
+    end = time.monotonic() + PATIENCE
     while not list((place / "to").glob(f".shoal-*/{what}")):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
@@ -230,17 +191,16 @@ def children(of: int) -> set[int]:
 
 def gone(processes: set[int]) -> None:
     """Wait until none of some processes is there any more."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while any(os.path.exists(f"/proc/{one}") for one in processes):  # noqa: PTH110
         assert time.monotonic() < end, "Java or workers outlive their driver"
         time.sleep(0.2)
 
 
-@pytest.mark.parametrize("what", ["rows/*", "found/*", "release.parquet/*"])
-def test_after_a_driver_that_was_killed_the_next_run_clears_up(what, tmp_path):
+def test_after_a_driver_that_was_killed_the_next_run_clears_up(tmp_path):
     table = people(tmp_path)
     process = published(tmp_path)
-    at_work(process, tmp_path, what)
+    at_work(process, tmp_path, "release.parquet/*")
     under = children(process.pid)
     assert under
     process.kill()
@@ -264,8 +224,15 @@ def test_a_java_that_is_just_starting_does_not_stay_behind(tmp_path):
     gone(under)
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("what", ["", "rows/*", "found", "found/*", "release.parquet/*"])
+@pytest.mark.parametrize(
+    ("stop", "what"),
+    [
+        (signal.SIGTERM, ""),
+        (signal.SIGINT, "rows/*"),
+        (signal.SIGINT, "found/*"),
+        (signal.SIGTERM, "release.parquet/*"),
+    ],
+)
 def test_whoever_asks_it_to_stop_finds_nothing_half_written(stop, what, tmp_path):
     people(tmp_path)
     process = published(tmp_path)

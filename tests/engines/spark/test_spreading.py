@@ -27,8 +27,8 @@ from shoal.kernels.permuting import permuted
 from shoal.methods.base import Task
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
-from shoal.release.cells import ncp_by_group, spans
 from shoal.release.codebook import HeldCells
+from shoal.release.cover import Cover
 from shoal.release.layout import Suppression
 from shoal.table.coded import Coded, code_cells, code_table
 
@@ -81,10 +81,7 @@ def test_shards_that_are_cut_from_all_rows_lose_what_the_whole_loses(seed):
             Task(part, asked), shoal.methods.Split(), Fraction(0)
         )
         assert isinstance(groups, Groups)
-        return sum(
-            float(ncp_by_group(one, spans(one, groups)) @ groups.sizes)
-            for one in solved.coded.quasi
-        )
+        return sum(float(Cover.of(one, groups).loss() @ groups.sizes) for one in solved.coded.quasi)
 
     shards = [coded.part(np.flatnonzero(leaves == leaf)) for leaf in np.unique(leaves)]
     assert len(shards) == 4
@@ -271,7 +268,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "better": ({"better": print}, "better"),
     "linkage": ({"linkage": "x.csv"}, "linkage"),
     "format": ({"format": "csv"}, "Parquet"),
-    "form": ({"form": "two-tables", "require": "FrequencyL(l=2)"}, "Two tables"),
+    "form": ({"form": "two-tables", "require": "FrequencyL(l=2)"}, "two-tables"),
     "method": ({"method": "Freeform(k=3)", "require": "KAnonymity(k=3)"}, "no groups"),
     "escape": ({"escape_formulas": True}, "escape_formulas"),
     "output": ({"output": "-"}, "directory"),

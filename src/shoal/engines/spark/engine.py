@@ -159,7 +159,7 @@ class Spark(Engine):
         if not isinstance(self.memory, str) or not MEMORY.fullmatch(self.memory):
             raise BadParameter("Spark", "memory", "an amount such as '1g' or '800m'", self.memory)
         if self.master is not None and not (isinstance(self.master, str) and self.master.strip()):
-            allowed = "the address of a master, as 'local[2]'"
+            allowed = "the address of a master, for example 'local[2]'"
             raise BadParameter("Spark", "master", allowed, self.master)
         if self.session is not None and not hasattr(self.session, "sparkContext"):
             raise BadParameter("Spark", "session", "a Spark session", self.session)

@@ -20,9 +20,18 @@ from shoal.engines.spark.session import on_spark
 from shoal.engines.spark.work import FILE, ROW, pickled, unpickled
 from shoal.errors import InputError, ShoalError
 from shoal.release.writing import write_parquet
+from shoal.table.columns import FileLayout, Reads
 from shoal.table.databases.access import is_address
-from shoal.table.delimited import PART, InUtf8, Parts
-from shoal.table.files import GZIP, PARQUET, check_spelling, choose_separator, is_delimited
+from shoal.table.delimited import PART, Parts, utf8_lines
+from shoal.table.files import (
+    GZIP,
+    HEAD,
+    PARQUET,
+    check_spelling,
+    choose_separator,
+    is_delimited,
+    separated,
+)
 from shoal.table.reading import find_files, read_table
 from shoal.table.schema import check_header
 
@@ -30,9 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
-
-
-HEAD = 2**16  # bytes that tell what a file is
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class FileCopied:
 
 
 def copy_files(
-    batches: Iterable[Any], wanted: Sequence[str] | None, place: str, how: dict[str, str | None]
+    batches: Iterable[Any], wanted: Sequence[str] | None, place: str, how: Reads
 ) -> Iterator[Any]:
     """Copy every file that batches name."""
     import pyarrow as pa
@@ -62,9 +68,7 @@ def copy_files(
             yield pa.RecordBatch.from_pydict({"blob": [pickled(done)]})
 
 
-def _copy(
-    path: Path, at: int, wanted: Sequence[str] | None, place: Path, how: dict[str, str | None]
-) -> FileCopied:
+def _copy(path: Path, at: int, wanted: Sequence[str] | None, place: Path, how: Reads) -> FileCopied:
     with readable(path):
         raw = path.open("rb")
     with raw:
@@ -79,26 +83,23 @@ def _copy(
 
 
 def _frames(
-    raw: BinaryIO, path: Path, wanted: Sequence[str] | None, how: dict[str, str | None]
+    raw: BinaryIO, path: Path, wanted: Sequence[str] | None, how: Reads
 ) -> tuple[list[str], Iterator[pl.DataFrame]]:
     """Return the columns of a file, and its rows in batches where it is text."""
+    layout = FileLayout(**how)
     packed = raw.read(len(GZIP)) == GZIP
     raw.seek(0)
     text = cast("BinaryIO", gzip.GzipFile(fileobj=raw)) if packed else raw
     name = path.name.removesuffix(".gz") if packed else path.name
-    if how["encoding"] is not None:
-        text = cast("BinaryIO", InUtf8(text, how["encoding"], name))
-    head = text.read(HEAD)
-    raw.seek(0)
+    head = utf8_lines(text, name, FileLayout(encoding=layout.encoding)).read(HEAD)
+    text.seek(0)
     if not is_delimited(head):
         table = read_table(path, **how)
         kept = [one for one in table.columns if wanted is None or one in wanted]
         return table.columns, iter([table.select(kept)])
-    text = cast("BinaryIO", gzip.GzipFile(fileobj=raw)) if packed else raw
-    if how["encoding"] is not None:
-        text = cast("BinaryIO", InUtf8(text, how["encoding"], name))
-    parts = Parts(text, name, choose_separator(head, name, how["delimiter"]), PART)
-    return parts.header, (batch for batch, _ in parts.batches(wanted))
+    lines, separator = separated(text, name, layout)
+    parts = Parts(lines, name, separator, PART, layout)
+    return parts.header, (layout.emptied(one, parts.header) for one, _ in parts.batches(wanted))
 
 
 @contextmanager
@@ -178,7 +179,7 @@ def read_rows(
             check_spelling(str(one), "Spark cannot read it")
         if encoding is None and all(map(_is_parquet, files)):
             return _parquet(session, [str(one.resolve()) for one in files], _header(files))
-        how = {"delimiter": delimiter, "encoding": encoding}
+        how = Reads(delimiter=delimiter, encoding=encoding)
         return _copied(session, files, wanted, place, how)
 
 
@@ -290,7 +291,7 @@ def _copied(
     files: Sequence[Path],
     wanted: Sequence[str] | None,
     place: Path,
-    how: dict[str, str | None],
+    how: Reads,
 ) -> SparkRows:
     """Copy files to Parquet, each by a worker, and say what is wrong with the first bad one."""
     place.mkdir()

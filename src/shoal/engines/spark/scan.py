@@ -6,6 +6,7 @@ it holds numbers, and what a hierarchy is built from, the whole table decides.
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import polars as pl
 
 from shoal.engines.spark.cells import Cells, Domains
 from shoal.engines.spark.reading import read_rows
-from shoal.engines.spark.work import FILE, ROW, Carried
+from shoal.engines.spark.work import BEYOND, FILE, ROW, Carried
 from shoal.errors import BadCells, InputError, NotAchievable, option
 from shoal.methods.choice import check_value
 from shoal.principles.requirement import asked_of
@@ -39,12 +40,17 @@ if TYPE_CHECKING:
     from shoal.table.schema import Schema
 
 SOME = 20_000  # rows that tell what the cells of a column are
+TURN = "_turn"  # of a row among its person's
 MOST = 2**25  # distinct cells, or combinations of them, that a driver holds
 
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """What a scan tells of a table; `frame` is without rows that are dropped."""
+    """What a scan tells of a table; `frame` is without rows that are dropped.
+
+    `capped` rows are not in it either, because their people have more than may be published; the
+    others of these people say how many they are.
+    """
 
     header: tuple[str, ...]
     frame: DataFrame
@@ -52,6 +58,7 @@ class Scan:
     domains: Domains
     rows_in: int
     rows: int
+    capped: int = 0
 
     @property
     def schema(self) -> Schema:
@@ -104,7 +111,7 @@ class Scan:
         found = each.groupBy("rows", "values").count().limit(MOST + 1).toArrow()
         if found.num_rows > MOST:
             msg = (
-                f"People differ in more than {MOST:,} ways, and whoever drives Spark has to hold "
+                f"People differ in more than {MOST:,} ways, and the driver of Spark has to hold "
                 f"them all. Rehearse the release instead: {option('dry_run', 'True')}."
             )
             raise InputError(msg)
@@ -163,6 +170,7 @@ def scan_columns(work: Work) -> Scan:
         frame, rows_in, kept = _complete(work, rows, carried)
         if carried.whom:
             frame = frame.withColumn(carried.whom, _whom(frame, carried.whom))
+        frame, capped = _offered(frame, carried, schema.most_rows, kept)
     with work.phase("code"):
         asked = asked_of(work.requirements)
         cells = []
@@ -172,7 +180,7 @@ def scan_columns(work: Work) -> Scan:
             work.progress("code", (at + 1) / len(carried.known))
         quasi = tuple(cells[: len(schema.quasi)])
         domains = Domains(quasi, tuple(cells[len(quasi) :]), schema)
-    return Scan(rows.header, frame, carried, domains, rows_in, kept)
+    return Scan(rows.header, frame, carried, domains, rows_in, kept - capped, capped)
 
 
 def _complete(work: Work, rows: SparkRows, carried: Carried) -> tuple[DataFrame, int, int]:
@@ -214,6 +222,29 @@ def _complete(work: Work, rows: SparkRows, carried: Carried) -> tuple[DataFrame,
         msg = "No row is left after dropping rows with missing cells."
         raise InputError(msg)
     return frame, total, kept
+
+
+def _offered(
+    frame: DataFrame, carried: Carried, most: int | None, kept: int
+) -> tuple[DataFrame, int]:
+    """Return rows without those that are beyond what is published of a person, and their number.
+
+    They go before anything is coded, so that they leave no trace. Which they are is chance: the
+    order of keyed digests of rows, which is the same whenever a task is done again.
+    """
+    if most is None or carried.whom is None:
+        return frame, 0
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812
+
+    key = F.lit(secrets.token_hex())
+    cells = [F.coalesce(frame[one].cast("string"), F.lit("\0")) for one in frame.columns]
+    order = Window.partitionBy(carried.whom).orderBy(F.sha2(F.concat_ws("\x1f", key, *cells), 256))
+    turned = frame.withColumn(TURN, F.row_number().over(order))
+    every = F.count(F.lit(1)).over(Window.partitionBy(carried.whom))
+    turned = turned.withColumn(BEYOND, F.greatest(every - most, F.lit(0)))
+    some = turned.filter(F.col(TURN) <= most).drop(TURN)
+    return some, kept - some.count()
 
 
 def _missing(frame: DataFrame, name: str) -> Expression:
@@ -267,7 +298,7 @@ def _counted(frame: DataFrame, names: Sequence[str], what: str) -> pl.DataFrame:
     found = frame.groupBy(*names).count().limit(MOST + 1).toArrow()
     if found.num_rows > MOST:
         msg = (
-            f"{what} has more than {MOST:,} different values, and whoever drives Spark has to "
+            f"{what} has more than {MOST:,} different values, and the driver of Spark has to "
             f"hold them all. Round or generalize it first, as with {option('round')}."
         )
         raise InputError(msg)

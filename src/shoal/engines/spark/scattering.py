@@ -22,8 +22,8 @@ from shoal.engines.spark.cells import only_published
 from shoal.engines.spark.shard import as_they_came
 from shoal.engines.spark.work import GROUP, PERSON, TABLE, pickled, read_slice
 from shoal.progress import limit_threads
-from shoal.release.carried import integer_type
-from shoal.release.cells import Kinds, Spans, kinds, ncp_by_group, type_of_ends
+from shoal.release.cells import integer_type, type_of_ends
+from shoal.release.cover import Cover
 from shoal.release.forms import decimals_of, has_means, is_interval, means_of
 from shoal.release.layout import Layout, Suppression
 from shoal.release.recoding import Recoding
@@ -66,7 +66,7 @@ class Printing:
     parts: int
 
     def recoding(
-        self, source: pl.DataFrame, cells: dict[str, Kinds], groups: NDArray, people: NDArray | None
+        self, source: pl.DataFrame, cells: dict[str, Cover], groups: NDArray, people: NDArray | None
     ) -> Recoding:
         """Return what some published rows are made of."""
         every = np.arange(len(groups), dtype=np.int32)
@@ -74,8 +74,7 @@ class Printing:
             source=source,
             names=list(self.names),
             schema=self.domains.schema,
-            quasi={column.name: column for column in self.quasi},
-            kinds=cells,
+            covers=cells,
             layout=Layout(every, every, NOBODY, groups, None, persons=people),
             escape=False,
             form=self.form,
@@ -158,7 +157,7 @@ def _spelled(printing: Printing, found: pl.DataFrame) -> tuple[Recoding, list[ND
     cells, lost = {}, []
     for at, column in enumerate(printing.quasi):
         covered = _covered(found, at, column, printing.moved[at])
-        lost.append(ncp_by_group(column, covered))
+        lost.append(covered.loss())
         means = None
         if has_means(column, printing.form, printing.domains.schema):
             sums = found[f"sum{at}"]
@@ -169,7 +168,7 @@ def _spelled(printing: Printing, found: pl.DataFrame) -> tuple[Recoding, list[ND
             )
             finer = decimals_of(printing.domains.quasi[at].column) - decimals_of(column)
             means = means_of(column, units // 10**finer, found[f"size{at}"].to_numpy())
-        cells[column.name] = replace(kinds(column, covered, means), type=printing.ends[at])
+        cells[column.name] = replace(covered, means=means, type=printing.ends[at]).distinct()
     people = found[PERSON].to_numpy() if PERSON in found.columns else None
     source = as_they_came(printing.domains, printing.carried, found)
     return printing.recoding(source, cells, found[GROUP].to_numpy(), people), lost
@@ -177,7 +176,7 @@ def _spelled(printing: Printing, found: pl.DataFrame) -> tuple[Recoding, list[ND
 
 def _covered(
     found: pl.DataFrame, at: int, column: Column, moved: NDArray[np.int32] | None
-) -> Spans:
+) -> Cover:
     """Return what the cell of each row covers of a column."""
 
     def now(ranks: NDArray) -> NDArray[np.int32]:
@@ -186,14 +185,13 @@ def _covered(
     if f"low{at}" in found.columns:
         low, high = (now(found[f"{end}{at}"].to_numpy()) for end in ("low", "high"))
         if not column.numeric and column.tree is None:  # of numbers, missing ones alone are left
-            return Spans(low, high, low, np.ones(len(low), np.int64))
+            return Cover.of_lists(column, low, np.ones(len(low), np.int64))
         most = now(found[f"most{at}"].to_numpy()) if f"most{at}" in found.columns else None
-        return Spans(low, high, most=most)
+        return Cover(column, low, high, most=most)
     listed = found[f"set{at}"]
     sizes = listed.list.len().to_numpy().astype(np.int64)
     ranks = now(listed.explode().to_numpy())
-    ends = np.cumsum(sizes)
-    return Spans(ranks[ends - sizes], ranks[ends - 1], ranks, sizes)
+    return Cover.of_lists(column, ranks, sizes)
 
 
 # What the driver puts together
@@ -223,7 +221,7 @@ def published_kinds(
     before: Sequence[Column],
     moved: Sequence[NDArray[np.int32] | None],
     found: Sequence[ShardFound],
-) -> dict[str, Kinds]:
+) -> dict[str, Cover]:
     """Return the published nodes or ends of columns, and of others anything, to be described."""
     kept = {}
     for at, (column, old) in enumerate(zip(columns, before, strict=True)):
@@ -234,7 +232,7 @@ def published_kinds(
             now = moved[at]
             if now is not None:
                 low, high = now[low], now[high]
-        kept[column.name] = Kinds(Spans(low, high), np.arange(len(low), dtype=np.int32))
+        kept[column.name] = Cover(column, low, high, which=np.arange(len(low), dtype=np.int32))
     return kept
 
 
@@ -275,7 +273,7 @@ def with_losses(
     }
 
 
-def describing(printing: Printing, cells: dict[str, Kinds]) -> Recoding:
+def describing(printing: Printing, cells: dict[str, Cover]) -> Recoding:
     """Return what a manifest is said from: no rows, but all columns."""
     people = NOBODY if printing.carried.persons else None
     return replace(printing.recoding(pl.DataFrame(), cells, NOBODY, people), carried={})
@@ -296,9 +294,7 @@ def scatter(work: Work, scan: Scan, forest: Forest, found: list[ShardFound]) -> 
             tuple(name for name in scan.header if name in domains.schema.published),
             columns,
             moved,
-            tuple(
-                type_of_ends(one, cells[one.name]) if is_interval(one) else None for one in columns
-            ),
+            tuple(type_of_ends(cells[one.name]) if is_interval(one) else None for one in columns),
             settle_types(found, spelled=decides),
             work.form,
             work.engine.threads,
@@ -309,7 +305,7 @@ def scatter(work: Work, scan: Scan, forest: Forest, found: list[ShardFound]) -> 
         parts = _write(work, printing)
     shutil.rmtree(work.place / "found", ignore_errors=True)
     recoding = describing(printing, cells)
-    ncp = with_losses(columns, parts, suppressed(found).rows)
+    ncp = with_losses(columns, parts, suppressed(found, scan.capped).rows)
     return _stated(work, scan, forest, found, recoding, parts, ncp)
 
 
@@ -334,13 +330,12 @@ def _stated(
     ncp: dict[str, float],
 ) -> Manifest:
     """Return the manifest, before anything is measured."""
-    suppression = suppressed(found)
     people = None if scan.schema.person is None else sum(one.people for one in found)
     manifest = state(
         recoding,
         rows_in=scan.rows_in,
         rows=sum(one.published for one in found),
-        suppression=suppression,
+        suppression=suppressed(found, scan.capped),
         groups=sum(one.groups for one in found),
         requirements=work.requirements,
         method=forest.method,
@@ -354,11 +349,11 @@ def _stated(
     return manifest
 
 
-def suppressed(found: list[ShardFound]) -> Suppression:
-    """Return what all shards left out together."""
+def suppressed(found: list[ShardFound], capped: int) -> Suppression:
+    """Return what all shards left out together, and rows that none of them was offered."""
     each = [one.suppression for one in found if one.suppression is not None]
     of_people = [one.of_people for one in each if one.of_people is not None]
-    return Suppression(
+    together = Suppression(
         in_the_way=sum(one.in_the_way for one in each),
         costly=sum(one.costly for one in each),
         of_people=sum(of_people) if of_people else None,
@@ -367,3 +362,5 @@ def suppressed(found: list[ShardFound]) -> Suppression:
         before=each[0].before if len(each) == 1 else 0.0,
         after=each[0].after if len(each) == 1 else 0.0,
     )
+    stays = sum(one.capped for one in found)
+    return together.capping((capped - stays, stays)) if capped else together

@@ -24,6 +24,7 @@ import numpy as np
 from shoal.engines.spark.cuts import LEAF
 from shoal.engines.spark.shard import assign, pack, search
 from shoal.engines.spark.work import (
+    BEYOND,
     BLOB,
     FILE,
     NUMBER,
@@ -162,8 +163,8 @@ class ShardJoining:
             assert mine.found is not None
             msg = (
                 f"{mine.found.problem} {self.method!r} does not join parts of a table because of "
-                "their values: that would tell something of them. Take a larger shard, as in "
-                f"Spark(shard={2 * mine.found.rows}), or Local()."
+                "their values: that would reveal something about them. Take a larger shard, for "
+                f"example Spark(shard={2 * mine.found.rows}), or Local()."
             )
             raise NotAchievable(msg)
         if not beside:
@@ -324,19 +325,20 @@ def _search(work: Work, scan: Scan, errand: Errand, waiting: list[int]) -> list[
     known = broadcast(work.session, errand)
     first = min(waiting)
     raw = [scan.carried.raw(at) for at in range(len(scan.carried.names))]
-    frame = scan.frame.select(*raw, *([FILE, ROW] if ordered else []))
+    beside = [FILE, ROW] if ordered else []
+    beside += [BEYOND] if scan.capped else []
+    frame = scan.frame.select(*raw, *beside)
     kinds = {one.name: one for one in frame.schema}
     schema = StructType(
         [
             StructField(SHARD, IntegerType()),
             *(StructField(name, IntegerType()) for name in raw[: len(scan.carried.known)]),
-            *(kinds[name] for name in scan.carried.kept),
-            *(kinds[name] for name in ([FILE, ROW] if ordered else [])),
+            *(kinds[name] for name in (*scan.carried.kept, *beside)),
         ]
     )
 
     def on_rows(batches: Iterable[Any]) -> Iterator[Any]:
-        found = assign(unpickled(known.value), batches, ordered=ordered)
+        found = assign(unpickled(known.value), batches)
         return found if people else pack(found)
 
     def on_shard(batches: Iterable[Any]) -> Iterator[Any]:

@@ -97,8 +97,8 @@ def _start(engine: Spark) -> SparkSession:
             return _cleared_by_java(builder.getOrCreate(), private)
         except (PySparkException, OSError) as problem:
             msg = (
-                f"Spark could not be started ({type(problem).__name__}). It needs Java 17, as "
-                "Debian's openjdk-17-jre-headless, and the address of a master that it can reach."
+                f"Spark could not be started ({type(problem).__name__}). It needs Java 17 "
+                "(Debian: openjdk-17-jre-headless) and the address of a master that it can reach."
             )
             raise UsageError(msg) from None
         except Exception as problem:  # noqa: BLE001 - what Java raises has a class of its own

@@ -18,6 +18,7 @@ import polars as pl
 from shoal.engines.local import Local as Here
 from shoal.engines.spark.cuts import deal
 from shoal.engines.spark.work import (
+    BEYOND,
     BLOB,
     FILE,
     GROUP,
@@ -34,7 +35,7 @@ from shoal.errors import NotAchievable, UsageError
 from shoal.methods.base import Task
 from shoal.progress import limit_threads
 from shoal.release.building import with_mean_weights
-from shoal.release.cells import shown_ends, spans
+from shoal.release.cover import Cover
 from shoal.release.forms import cell_sums, has_means, is_interval
 from shoal.release.layout import alone_with_their_rows
 from shoal.release.recoding import typed_kinds
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from shoal.engines.spark.work import Carried, Errand
     from shoal.principles.groups import Groups
     from shoal.table.column import Column
+    from shoal.table.partition import PersonOf
 
 LOCAL = 36  # bits of a number that count within a shard
 
@@ -56,8 +58,8 @@ LOCAL = 36  # bits of a number that count within a shard
 # Finding the shard of each row
 
 
-def assign(errand: Errand, batches: Iterable[Any], *, ordered: bool) -> Iterator[Any]:
-    """Yield rows with the place of each cell, and their shard."""
+def assign(errand: Errand, batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield rows with the place of each cell, what else travels with it, and their shard."""
     import pyarrow as pa
 
     begun: dict[int, int] = {}
@@ -71,7 +73,7 @@ def assign(errand: Errand, batches: Iterable[Any], *, ordered: bool) -> Iterator
         shards = errand.shard[_units(errand, places, begun)]
         columns = {SHARD: pa.array(shards.astype(np.int32))}
         columns |= {errand.carried.raw(at): pa.array(one) for at, one in enumerate(places)}
-        names = errand.carried.kept + ([FILE, ROW] if ordered else [])
+        names = batch.schema.names[len(places) :]
         columns |= {name: batch.column(batch.schema.get_field_index(name)) for name in names}
         found = pa.RecordBatch.from_pydict(columns)
         yield found if (shards >= 0).all() else found.filter(pa.array(shards >= 0))
@@ -147,16 +149,14 @@ def search(errand: Errand, batches: Iterable[Any], *, ordered: bool) -> Iterator
 
 
 def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
-    domains, carried = errand.domains, errand.carried
+    domains, carried, here = errand.domains, errand.carried, Here()
     known = [rows[carried.raw(at)].to_numpy() for at in range(len(carried.known))]
     coded = domains.coded(known, persons_of(rows, carried.whom))
     task = Task(coded, errand.requirements)
-    here = Here()
     if shard in errand.spared:
-        found = here.solve_needed(task, errand.method, errand.spared[shard])
+        solved, groups, suppression = here.solve_needed(task, errand.method, errand.spared[shard])
     else:
-        found = here.solve(task, errand.method, errand.share)
-    solved, groups, suppression = found
+        solved, groups, suppression = here.solve(task, errand.method, errand.share)
     kept = solved.coded.rows
     some = coded.part(kept)
     columns = _cells(errand, some.quasi, groups)  # type: ignore[arg-type]
@@ -196,6 +196,7 @@ def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
         published=len(kept),
         groups=len(groups),
         people=len(whom),
+        capped=_beyond(rows, kept, whom),
         alone=alone_with_their_rows(some, groups) if whom.given else 0,  # type: ignore[arg-type]
         suppression=suppression,
         counts=tuple(
@@ -207,6 +208,14 @@ def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
         pairs=tuple(_pairs(one, groups) for one in some.quasi),  # type: ignore[arg-type]
         types=_types(errand, source),
     )
+
+
+def _beyond(rows: pl.DataFrame, published: NDArray[np.int64], whom: PersonOf) -> int:
+    """Return how many rows were never offered of the people whose rows are published."""
+    if BEYOND not in rows.columns:
+        return 0
+    each = pl.DataFrame({PERSON: whom.labels, BEYOND: rows[BEYOND].gather(published)})
+    return int(each.unique(PERSON)[BEYOND].sum())
 
 
 def _members(errand: Errand, rows: pl.DataFrame) -> int:
@@ -227,8 +236,8 @@ def _cells(errand: Errand, quasi: tuple[Column, ...], groups: Groups) -> list[pl
 
     found = []
     for at, column in enumerate(quasi):
-        covered = spans(column, groups)
-        if covered.ranks is None or covered.labels is None:
+        covered = Cover.of(column, groups)
+        if covered.starts is None:
             ends = {"low": covered.low, "high": covered.high}
             if covered.most is not None:
                 ends["most"] = covered.most
@@ -236,7 +245,7 @@ def _cells(errand: Errand, quasi: tuple[Column, ...], groups: Groups) -> list[pl
                 pl.Series(f"{end}{at}", ranks).gather(groups.labels) for end, ranks in ends.items()
             ]
         else:
-            ends = pa.array(np.concatenate([[0], np.cumsum(covered.labels)]).astype(np.int32))
+            ends = pa.array(covered.starts.astype(np.int32))
             listed = pl.Series(pl.from_arrow(pa.ListArray.from_arrays(ends, covered.ranks)))
             found.append(listed.gather(groups.labels).alias(f"set{at}"))
         if has_means(column, errand.form, errand.domains.schema):
@@ -254,9 +263,9 @@ def _pairs(column: Column, groups: Groups) -> NDArray[np.int64] | None:
 
     Those of intervals stand one by one, each as if it were a cell.
     """
-    covered = spans(column, groups)
+    covered = Cover.of(column, groups)
     if is_interval(column):
-        return shown_ends(covered).astype(np.int64) * (column.distinct + 1)
+        return covered.ends().astype(np.int64) * (column.distinct + 1)
     if column.tree is None:
         return None
     return np.unique(covered.low.astype(np.int64) * column.distinct + covered.high)

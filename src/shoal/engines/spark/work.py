@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 
 SHARD, FILE, ROW = "_shard", "_file", "_row"
+BEYOND = "_beyond"  # rows of the same person that are never offered
 GROUP, PERSON = "_group", "_person"  # of what was found
 NUMBER, BLOB = "_number", "_found"
 PACKED = f"{NUMBER} int, {BLOB} binary"
@@ -108,6 +109,7 @@ class ShardFound:
     published: int = 0
     groups: int = 0
     people: int = 0
+    capped: int = 0  # rows of published people that were never offered
     alone: int = 0  # people with so many rows as nobody else of their group
     suppression: Suppression | None = None
     counts: tuple[tuple[NDArray, NDArray], ...] | None = None  # of published cells, by column

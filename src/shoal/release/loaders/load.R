@@ -57,7 +57,13 @@ read_release <- function(directory) {
   stems <- unique(book$file)
   tables <- lapply(stats::setNames(stems, stems), one)
   if (length(tables) == 1) return(tables[[1]])
-  if (setequal(stems, c("people", "values"))) class(tables) <- "shoal_two_tables"
+  if (setequal(stems, c("people", "values"))) {
+    tables <- lapply(tables, function(table) {
+      class(table) <- c("shoal_part", class(table))
+      table
+    })
+    class(tables) <- "shoal_two_tables"
+  }
   tables
 }
 
@@ -68,3 +74,15 @@ shoal_unpaired <- function(...) {
 }
 as.data.frame.shoal_two_tables <- shoal_unpaired
 merge.shoal_two_tables <- shoal_unpaired
+
+# Joining one of the two tables with another table is fine, with the other of the two it is not.
+shoal_joined <- function(kind) function(x, y, ...) {
+  if (inherits(y, c("shoal_part", "shoal_two_tables"))) shoal_unpaired()
+  class(x) <- setdiff(class(x), "shoal_part")
+  kind(x, y, ...)
+}
+merge.shoal_part <- shoal_joined(function(x, y, ...) merge(x, y, ...))
+inner_join.shoal_part <- shoal_joined(function(x, y, ...) dplyr::inner_join(x, y, ...))
+left_join.shoal_part <- shoal_joined(function(x, y, ...) dplyr::left_join(x, y, ...))
+right_join.shoal_part <- shoal_joined(function(x, y, ...) dplyr::right_join(x, y, ...))
+full_join.shoal_part <- shoal_joined(function(x, y, ...) dplyr::full_join(x, y, ...))

@@ -6,6 +6,10 @@
 * The characteristic _dta[cells] says what cells are: tight, drawn around the rows of a group, or
 * regions between cuts, at whose ends nobody needs to lie.
 *
+* Two tables say which values a group has, not whose they are, so do not merge them: that pairs every
+* person with every value of the group. Their groups have different names, group_of_people and
+* group_of_values. Estimate with `shoal estimate`, or draw completed tables with `shoal complete`.
+*
 args directory stem
 if "`stem'" == "" local stem release
 tempname book
@@ -45,3 +49,4 @@ forvalues line = 1/`columns' {
         }
     }
 }
+if inlist("`stem'", "people", "values") rename group group_of_`stem'

@@ -92,14 +92,13 @@ def read_address(source: str, query: str | None) -> pl.DataFrame:
         what = "not both" if query else "one of them"
         msg = (
             f"Say what to read from {address.shown!r}: {option('query', 'select …')}, or "
-            "?table=people at the "
-            f"end of the address, {what}."
+            f"?table=people at the end of the address, {what}."
         )
         raise UsageError(msg)
     asked = query if query is not None else f"select * from {address.quoted_table}"  # noqa: S608 - quoted
     asked = asked.strip().rstrip(";").strip()
     if not asked:
-        msg = f"The query is empty. Write one, as {option('query', 'select …')}."
+        msg = f"The query is empty. Write one, for example {option('query', 'select …')}."
         raise UsageError(msg)
     for path in file_of(source):
         if not path.is_file():
@@ -299,7 +298,7 @@ def read_address_text(text: str) -> Address:
         raise _unreadable()
     tables = [value for key, value in said if key == "table"]
     if len(tables) > 1 or "" in tables:
-        msg = "The address of a database names one table, as ?table=people."
+        msg = "The address of a database names one table, for example ?table=people."
         raise UsageError(msg)
     rest = [(key, value) for key, value in said if key != "table"]
     table = tables[0] if tables else None
@@ -310,8 +309,9 @@ def read_address_text(text: str) -> Address:
     path = unquote(parts.path.removeprefix("/"))
     if parts.netloc or rest or not path:
         msg = (
-            f"A {kind} file is named with three slashes, as {kind}:///people.db, or four from the "
-            f"root on, as {kind}:////data/people.db; all that may follow is ?table=people."
+            f"A {kind} file is named with three slashes, for example {kind}:///people.db, or four "
+            "from the "
+            f"root on, for example {kind}:////data/people.db; all that may follow is ?table=people."
         )
         raise UsageError(msg)
     return Address(kind, path, table, Path(path).name)

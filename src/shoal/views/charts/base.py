@@ -65,7 +65,7 @@ def _shown(letter: str) -> str:
 
 LABELS = 240  # of the width, for the names beside a facet's parts
 MARGIN = {"left": 30, "right": 5, "top": 5, "bottom": 5}  # a browser's letters may be wider
-UNTOLD = "A picture of the numbers that stand beside it in words or in a table."
+UNTOLD = "This picture shows the numbers of the text or table beside it."
 
 
 def draw(spec: dict[str, Any], *, height: int = 220, says: str = UNTOLD) -> str:

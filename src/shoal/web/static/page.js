@@ -46,39 +46,94 @@ document.addEventListener("input", (event) => {
   if (mirror) document.getElementById(mirror).value = Number(event.target.value).toLocaleString("en");
 });
 
-// What somebody types, or is about to, is not replaced by an answer to an earlier question.
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const typed = [...event.detail.target.querySelectorAll("input[name=require]")];
-  const busy = typed.some((one) => one.value !== one.defaultValue || one === document.activeElement);
-  const verb = event.detail.requestConfig && event.detail.requestConfig.verb;
-  if (busy && verb === "get") event.detail.shouldSwap = false;
-  // Nor by the answer to what the field held before: another question is on its way.
-  const field = event.detail.elt;
-  if (field.id === "require" && field.value !== event.detail.requestConfig.parameters.require) event.detail.shouldSwap = false;
-  if (event.detail.xhr.getResponseHeader("HX-Retarget")) event.detail.shouldSwap = true;
-});
-
 // What went wrong stands until something else is tried.
 document.addEventListener("htmx:beforeRequest", (event) => {
-  if (event.detail.requestConfig.verb !== "get") document.getElementById("told").replaceChildren();
+  if (event.detail.requestConfig.verb !== "get" && !lost) document.getElementById("told").replaceChildren();
 });
 
-// The button waits until what was typed or chosen last has its answer, because the answer may ask
-// for a decision first. It does not wait for prices, which can take long.
-const sent = new Set();
+// Decisions are sent in turn (hx-sync in the templates), and each answer holds all that follows.
+// `asked` counts what was typed, chosen or clicked; every request knows the count as it left, and
+// every element the count as it was touched last. So an answer never replaces what was touched
+// later, a price is taken only if nothing was decided since, and the button waits until everything
+// has its answer, because that may ask for a decision first. It does not wait for prices.
+// One that got none may be shown here and not be known there: then the button stays off, and the
+// page says why.
+let asked = 0, answered = 0, taken = 0, lost = false, held = null;
+
+function pending() {
+  const field = document.getElementById("require");
+  return answered < asked || Boolean(field && field.unsent);
+}
+
 function wait() {
   const ready = document.getElementById("ready");
-  const field = document.getElementById("require");
-  if (ready) ready.disabled = sent.size > 0 || (field !== null && field.value !== field.defaultValue);
+  if (ready) ready.disabled = lost || pending();
+  if (!held || (pending() && !lost)) return;
+  const { form, button } = held;
+  held = null;
+  if (form.isConnected) form.requestSubmit(button && button.isConnected ? button : null);
 }
-document.addEventListener("input", wait);
-document.addEventListener("htmx:beforeRequest", (event) => {
-  const { requestConfig, xhr } = event.detail;
-  if (/\/prices?(\/|$)/.test(requestConfig.path)) return;
-  sent.add(xhr);
-  wait();
-  xhr.addEventListener("loadend", () => { sent.delete(xhr); wait(); });
+
+// A form that leads to another page would take along what still waits for its turn, unsent.
+document.addEventListener("submit", (event) => {
+  if (lost || !pending() || event.target.matches("[hx-post]")) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  held = { form: event.target, button: event.submitter };
+}, true);
+
+function touched(part) {
+  return [part, ...part.querySelectorAll("*")].some((one) => one.unsent || one.asked > taken);
+}
+
+document.addEventListener("input", (event) => {
+  const field = event.target;
+  if (field.id !== "require") field.asked = asked + 1;
+  else if (field.value !== (field.typed ?? field.defaultValue)) {
+    field.typed = field.value;
+    field.unsent = true; // until a request takes it along
+    asked += 1;
+    wait();
+  }
 });
+document.addEventListener("htmx:confirm", (event) => {
+  const { elt, verb } = event.detail;
+  if (verb === "get" || !elt.closest("#look, #decide") || elt.closest("[data-aside]")) return;
+  const cause = event.detail.triggeringEvent;
+  cause.asked ??= ++asked; // what waited for its turn keeps its place
+  elt.asked = Math.max(elt.asked ?? 0, cause.asked);
+  wait();
+});
+document.addEventListener("htmx:configRequest", (event) => {
+  const field = document.getElementById("require");
+  const { parameters, triggeringEvent } = event.detail;
+  event.detail.counted = triggeringEvent?.asked !== undefined;
+  event.detail.asked = triggeringEvent?.asked ?? asked;
+  if (field && parameters.require === field.value) field.unsent = false;
+});
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { requestConfig, target } = event.detail;
+  taken = requestConfig.asked;
+  if (requestConfig.verb === "get" && taken < asked) event.detail.shouldSwap = false;
+  else if (touched(target)) event.detail.swapOverride = "none"; // what else follows is taken
+});
+document.addEventListener("htmx:oobBeforeSwap", (event) => {
+  if (touched(event.detail.target)) event.detail.shouldSwap = false;
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  const { requestConfig, successful } = event.detail;
+  if (requestConfig.counted && successful) answered = Math.max(answered, requestConfig.asked);
+  wait();
+});
+for (const name of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
+  document.addEventListener(name, (event) => {
+    if (event.detail.requestConfig.verb === "get") return;
+    lost = true;
+    const told = document.getElementById("told");
+    told.replaceChildren(document.getElementById("unanswered").content.cloneNode(true));
+    wait();
+  });
+}
 
 // The step that is in view is the present one.
 const steps = document.querySelectorAll(".steps li");

@@ -1,14 +1,15 @@
-"""The fewest rows that have to go before a principle can hold, by the value that they carry.
+"""What is known of a principle before anything is searched, and how few rows have to go for it.
 
-A principle that bounds runs of near values by a share of the group can hold only where every run is
+Shared parts of a principle's `outlook`: what it answers with, and which rows are in the way. A
+principle that bounds runs of near values by a share of the group can hold only where every run is
 at most that share of the table; one that asks for even shares, only where the table as a whole
 keeps it. Both conditions say exactly how few rows suffice.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +26,63 @@ if TYPE_CHECKING:
     from shoal.table.coded import Sensitive, ValueSets
 
     Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How far one parameter can go while the others stay as asked for.
+
+    `must` is "at most", "at least" or "under"; `limit` is None where no value is achievable, or,
+    for a width, where there is no bound.
+    """
+
+    parameter: str
+    must: str
+    limit: float | None
+
+
+HELPS = ("reason", "remedies", "suppress")  # what is said where something is not achievable
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What is said before a search; of people with several rows it is necessary only.
+
+    So it is where values are missing, for what the whole table does not decide.
+    """
+
+    people: int | None = field(default=None, kw_only=True)  # where they have several rows
+    missing: int | None = field(default=None, kw_only=True)  # values, where no theorem says enough
+    reason: str | None = field(default=None, kw_only=True)  # which rows are in the way, if any
+    remedies: tuple[str, ...] = field(default=(), kw_only=True)  # requirements that are achievable
+    suppress: str | None = field(default=None, kw_only=True)  # a share of rows to leave out
+    odds: dict[str, Any] | None = field(default=None, kw_only=True)  # where they were asked for
+
+    @property
+    def necessary_only(self) -> bool:
+        """Whether what is within the limits may still not be achievable."""
+        return self.people is not None or self.missing is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, as the command prints it in JSON.
+
+        What is in the way and what would help is there only where something is.
+        """
+        found = asdict(self)
+        more = {name: found.pop(name) for name in ("people", "missing", "odds", *HELPS)}
+        more = {name: value for name, value in more.items() if value}
+        return found | more | ({"necessary_only": True} if self.necessary_only else {})
+
+
+@dataclass(frozen=True)
+class RequirementPlan(Foreseen):
+    """Whether a requirement is achievable on a table, and the limits of its parameters."""
+
+    rows: int
+    sensitive: tuple[str, ...]
+    principle: str
+    achievable: bool | None
+    limits: tuple[Limit, ...]
 
 
 def counts_of(sensitive: Sensitive) -> Counts:

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from shoal.principles.groups import Groups
-from shoal.release import cells as module
-from shoal.release.cells import kinds, spans
+from shoal.release import cover as module
+from shoal.release.cover import Cover
 from shoal.table.coding import code_column
 
 
@@ -25,8 +25,7 @@ def covered_sets(column, groups):
 
 
 def listed(covered):
-    ends = np.cumsum(covered.labels)
-    return [part.tolist() for part in np.split(covered.ranks, ends[:-1])]
+    return [part.tolist() for part in np.split(covered.ranks, covered.starts[1:-1])]
 
 
 CASES = [(1, 1, 1, 1), (2, 40, 1, 9), (3, 60, 4, 30), (4, 200, 3, 2), (5, 300, 50, 90)]
@@ -38,7 +37,7 @@ def test_cells_list_the_labels_of_their_rows(monkeypatch, run, given):
     monkeypatch.setattr(module, "RUN", run)
     column, groups = case(*given)
     expected = covered_sets(column, groups)
-    found = spans(column, groups)
+    found = Cover.of(column, groups)
     assert listed(found) == expected
     assert found.low.tolist() == [one[0] for one in expected]
     assert found.high.tolist() == [one[-1] for one in expected]
@@ -50,9 +49,9 @@ def test_kinds_are_the_different_cells(monkeypatch, run, given):
     monkeypatch.setattr(module, "RUN", run)
     column, groups = case(*given)
     expected = covered_sets(column, groups)
-    found = kinds(column, spans(column, groups))
-    different = listed(found.spans)
-    assert [different[one] for one in found.which] == expected
+    found = Cover.of(column, groups).distinct()
+    different = listed(found)
+    assert [different[one] for one in found.borne] == expected
     assert len(different) == len({tuple(one) for one in expected})
 
 
@@ -71,9 +70,9 @@ def test_sets_of_one_sum_are_told_apart(monkeypatch, weight):
         return Blind() if chance < 2 else real(chance)
 
     monkeypatch.setattr(np.random, "default_rng", draw)
-    found = kinds(column, spans(column, groups))
-    different = listed(found.spans)
-    assert [different[one] for one in found.which] == covered_sets(column, groups)
+    found = Cover.of(column, groups).distinct()
+    different = listed(found)
+    assert [different[one] for one in found.borne] == covered_sets(column, groups)
     assert tried == [0, 1, 2]
 
 

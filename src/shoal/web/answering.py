@@ -1,0 +1,118 @@
+"""After the verdict: the dossier of a release, with the questions that only people can answer."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, RedirectResponse
+from starlette.routing import Route
+
+from shoal.views.dossier import NORMS, read_norm
+from shoal.web.draft import CONTEXT
+from shoal.web.guard import REPORT_POLICY
+from shoal.web.looking import MOST_FIELDS
+from shoal.web.pages import page
+from shoal.web.publishing import release_to_take
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from shoal.web.draft import Draft
+    from shoal.web.state import Job, Shelf, Table
+    from shoal.web.worker import Values
+
+PARTS = {"public": "", "private": "-private"}
+KINDS = {"html": "text/html", "docx": "application/octet-stream"}
+SCHEMA = "shoal.toml"
+
+
+def _asked(request: Request) -> tuple[Job, Table | None, Draft, str]:
+    """Return the run that an address names, its table, what was decided, and the norm."""
+    shelf: Shelf = request.app.state.shelf
+    job, norm = release_to_take(request), request.path_params["norm"]
+    if job.asked is None or norm not in NORMS:
+        raise HTTPException(404)
+    return job, shelf.tables.get(job.about), job.asked, norm
+
+
+async def choose_norm(request: Request) -> Response:
+    """Go to the dossier by the norm that was chosen."""
+    job = release_to_take(request)
+    async with request.form(max_files=0, max_fields=1) as form:
+        norm = str(form.get("norm", ""))
+    return RedirectResponse(f"/runs/{job.id}/dossier/{norm if norm in NORMS else NORMS[0]}", 303)
+
+
+async def show_dossier(request: Request) -> Response:
+    """Show what a norm asks of people, with what they have answered, and the files to take."""
+    job, table, draft, name = _asked(request)
+    norm = read_norm(name)
+    answers = job.outcome["manifest"].get(CONTEXT, {}) | draft.rest.get(CONTEXT, {})
+    asks = [one for section in norm["section"] for one in section["field"] if "answer" in one]
+    left = sum(not all(answers.get(key) for key in one["answer"]) for one in asks)
+    known = {"norm": norm, "asks": asks, "answers": answers, "left": left}
+    return page("dossier.html", job=job, table=table, **known)
+
+
+async def answer_dossier(request: Request) -> Response:
+    """Take the answers of people; they become part of the schema file and of the public part."""
+    job, table, draft, name = _asked(request)
+    keys = {key for section in read_norm(name)["section"] for one in section["field"]
+            for key in one.get("answer", ())}  # fmt: skip
+    async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+        said = {key: _lines(str(form[key])) for key in keys if key in form}
+    answered = deepcopy(draft)
+    known = {key: text for key, text in (draft.rest.get(CONTEXT, {}) | said).items() if text}
+    answered.rest[CONTEXT] = known
+    await _write(request, job, table, answered, name, "html")  # or refuse what cannot stand there
+    job.asked = answered
+    if table is not None:
+        table.asked.rest[CONTEXT] = table.asked.rest.get(CONTEXT, {}) | known
+    return RedirectResponse(f"/runs/{job.id}/dossier/{name}", 303)
+
+
+def _lines(text: str) -> str:
+    """Return what was typed, its lines ended as a schema file ends them."""
+    return "\n".join(text.split("\r\n")).strip()
+
+
+async def dossier_file(request: Request) -> Response:
+    """Give the public part of a dossier, or its private annex, to print or to edit."""
+    job, table, draft, name = _asked(request)
+    part, kind = request.path_params["part"], request.path_params["kind"]
+    if part not in PARTS or kind not in KINDS:
+        raise HTTPException(404)
+    made = await _write(request, job, table, draft, name, kind)
+    path = made.with_name(f"{made.stem}{PARTS[part]}{made.suffix}")
+    if kind == "html":
+        policy = {"content-security-policy": REPORT_POLICY}
+        return FileResponse(path, media_type=KINDS[kind], headers=policy)
+    return FileResponse(path, media_type=KINDS[kind], filename=path.name)
+
+
+async def _write(
+    request: Request, job: Job, table: Table | None, draft: Draft, norm: str, kind: str
+) -> Path:
+    """Have both parts written beside the release, in the folder of the run; return the public."""
+    shelf: Shelf = request.app.state.shelf
+    known: Values = {"folder": str(job.release), "norm": norm}
+    known |= {"ask": draft.of_file.ask_in(job.folder), "schema": str(job.folder / SCHEMA)}
+    known |= {"output": str(job.folder / f"dossier-{norm}.{kind}")}
+    if table is not None:
+        known |= {"path": str(table.path)}
+    async with job.certifying:
+        (job.folder / SCHEMA).write_text(draft.toml(), "utf-8")
+        return Path(await run_in_threadpool(shelf.bench.call, "dossier", **known))
+
+
+ROUTES = [
+    Route("/runs/{job}/dossier", choose_norm, methods=["POST"]),
+    Route("/runs/{job}/dossier/{norm}", show_dossier),
+    Route("/runs/{job}/dossier/{norm}", answer_dossier, methods=["POST"]),
+    Route("/runs/{job}/dossier/{norm}/{part}.{kind}", dossier_file),
+]

@@ -1,0 +1,51 @@
+"""Deciding by keyboard, on a phone and in the dark, with a person to look at."""
+
+import pytest
+from playwright.sync_api import expect
+
+import chromium
+import pages
+from browser.test_page import LOOKS, choose, tab
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with pages.opened(home=tmp_path_factory.mktemp("home")) as open_page:
+        yield open_page
+
+
+@pytest.fixture(scope="module")
+def started():
+    with chromium.browser() as browser:
+        yield browser
+
+
+def look(page):
+    for viewport, scheme, rules in LOOKS:
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme=scheme)
+        assert chromium.complaints(page, *rules) == [], (scheme, viewport)
+        wide, seen = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide <= seen, page.url
+
+
+def test_a_steward_sees_a_person_while_deciding(started, served):
+    with tab(started, served) as page:
+        choose(page)
+        page.get_by_test_id("requirement").fill("EpsilonM(epsilon=2000, m=3)")
+        page.get_by_test_id("requirement").blur()
+        view = page.get_by_test_id("person-view")
+        expect(view).to_contain_text("estimated")
+        expect(page.get_by_test_id("before-after")).to_be_visible()
+        page.get_by_test_id("person-pick").focus()
+        page.keyboard.type("12")
+        page.keyboard.press("Enter")
+        expect(view).to_contain_text("Row 12 of the original")
+        assert "?" not in page.url
+        look(page)
+        page.get_by_test_id("weigh-age").focus()
+        page.keyboard.press("End")
+        expect(page.get_by_test_id("weigh-age")).to_have_value("9")
+        expect(page.get_by_test_id("undo")).to_be_visible()

@@ -1,0 +1,93 @@
+"""Systems on one scale: what makes rows, and how rows follow from cells."""
+
+import importlib
+import inspect
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+SYSTEMS = Path(__file__).parents[2] / "benchmarks" / "systems"
+NAMES = sorted(path.stem for path in SYSTEMS.glob("by_*.py"))
+
+
+@pytest.fixture(autouse=True)
+def systems(monkeypatch):
+    monkeypatch.syspath_prepend(str(SYSTEMS))
+    yield
+    for name in [*NAMES, "completion", "scaling"]:
+        sys.modules.pop(name, None)
+
+
+def test_every_system_is_one_file_that_makes_rows():
+    assert {"by_shoal", "by_anonypy", "by_aim", "by_itself", "by_nothing"} <= {*NAMES}
+    readme = (SYSTEMS / "README.md").read_text("utf-8")
+    for name in NAMES:
+        system = importlib.import_module(name)  # without its package
+        taken = [*inspect.signature(system.make).parameters]
+        assert taken == ["source", "target", "case", "setting", "seed"]
+        assert f"def make({', '.join(taken)}):" in readme
+        assert system.SETTINGS
+        assert all("==" in one or one in {"pandas", "numpy"} for one in system.REQUIREMENTS)
+
+
+def test_a_completed_value_is_any_of_its_cell():
+    completion = importlib.import_module("completion")
+    cells = ["7", "[3, 5]", "16-18", "[-4, -2]"] * 60
+    found = completion.complete_cells(cells, Random(1))
+    own = [set(found[at::4]) for at in range(4)]
+    assert own == [{7}, {3, 4, 5}, {16, 17, 18}, {-4, -3, -2}]
+    with pytest.raises(ValueError, match="neither"):
+        completion.complete_cells(["a"], Random(1))
+
+
+def test_what_aim_spends_is_what_its_epsilon_allows():
+    aim = importlib.import_module("by_aim")
+    # Bun, Steinke 2016: rho-zCDP gives (rho + 2 sqrt(rho ln(1/delta)), delta); ours is no weaker.
+    for epsilon in (0.5, 1, 4):
+        rho = aim.concentrated(epsilon, 1e-6)
+        usual = rho + 2 * (rho * 13.815510557964274) ** 0.5
+        assert epsilon <= usual <= 1.3 * epsilon
+
+
+def test_shuffled_columns_keep_each_column_and_nothing_else(tmp_path):
+    import polars as pl
+
+    nothing = importlib.import_module("by_nothing")
+    table = pl.DataFrame({"age": range(500), "pay": range(500)})
+    table.write_csv(tmp_path / "a.csv")
+    nothing.make(tmp_path / "a.csv", tmp_path / "b.csv", {}, {}, 1)
+    made = pl.read_csv(tmp_path / "b.csv")
+    assert sorted(made["age"]) == sorted(made["pay"]) == list(range(500))
+    assert abs(pl.DataFrame(made).select(pl.corr("age", "pay")).item()) < 0.2
+
+
+def test_the_page_says_who_protects_better_at_an_error():
+    scaling = importlib.import_module("scaling")
+
+    def figures(counts, gain):
+        return {"counts": counts, **dict.fromkeys(scaling.OVER, gain)}
+
+    known = {
+        ("t", "aim", "weak"): figures(0.05, 2.0),
+        ("t", "aim", "strong"): figures(0.2, 0.5),
+        ("t", "aim", "exact"): figures(0.01, 30.0),
+        ("t", "shoal", "tight"): figures(0.04, 20.0),
+        ("t", "shoal", "regions"): figures(0.15, 0.0),
+        ("t", "nothing", "columns shuffled"): figures(0.1, 0.0),
+    }
+    said = [one for one in scaling.sentences(known) if "inference" in one]
+    assert [one.rpartition(". ")[2] for one in said] == [
+        "Shoal does not protect as well.",
+        "They protect alike.",
+        "No setting of Shoal has an error as small.",
+    ]
+    assert "(tight) gives +20.0 at 4.0%" in said[0]
+    assert "(regions) gives +0.0 at 15.0%" in said[1]
+    page = scaling.BLANK.read_text("utf-8")
+    for mark in ("found", "salaries", "health", "shipped", "anonymeter"):
+        page = scaling.put(page, mark, "here")
+    assert page.count("here") >= 5
+    for attack in scaling.OVER:
+        assert f"results/scale-{attack.replace(' ', '-')}.svg" in page

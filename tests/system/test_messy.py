@@ -1,0 +1,140 @@
+"""Files as institutions have them: inspect, init and anonymize bring each in without a hand."""
+
+import csv
+import io
+import json
+import random
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal as library
+from messy import MESSY, PEOPLE, Messy
+from shoal.table.columns import Within, column_names
+from shoal.table.dates import to_iso
+from system.shell import shoal
+
+EACH = pytest.mark.parametrize("messy", MESSY, ids=lambda one: one.name)
+
+
+def numbers(column: pl.Series) -> list[float | None]:
+    return column.cast(pl.String).cast(pl.Float64).to_list()
+
+
+@EACH
+def test_every_cell_is_read_as_a_person_would_read_it(messy: Messy, tmp_path: Path) -> None:
+    opened = library.open_table(messy.write(tmp_path))
+    assert opened.needed == messy.needed
+    table = opened.plain
+
+    def expected(name: str) -> list[object]:
+        lost = messy.lost.get(name, set())
+        return [None if at in lost else getattr(one, name) for at, one in enumerate(PEOPLE)]
+
+    assert numbers(table[messy.case]) == expected("case")
+    assert numbers(table["age"]) == expected("age")
+    assert numbers(table["charges"]) == expected("charges")
+    assert table["ward"].cast(pl.String).to_list() == expected("ward")
+    assert table["zip"].cast(pl.String).to_list() == expected("zip")
+    days = table["admitted"].cast(pl.String).str.slice(0, 10)
+    german = days.str.contains(".", literal=True).any()
+    read = to_iso(days, "dd.mm.yyyy") if german else days
+    assert read.to_list() == [one.admitted.isoformat() for one in PEOPLE]
+
+
+@EACH
+def test_inspect_init_and_anonymize_need_no_hand(messy: Messy, tmp_path: Path) -> None:
+    path, schema, place = messy.write(tmp_path), tmp_path / "s.toml", tmp_path / "out"
+    said = shoal("inspect", path, "--json").json()["reading"]
+    assert {one["key"] for one in said if one["needed"]} == set(messy.needed)
+    assert shoal("init", path, "--output", schema).code == 0
+    made = shoal("anonymize", "--schema", schema, "--output", place, "--seed", "1")
+    assert made.code == 0, made.err
+    rows = list(csv.DictReader((place / "release.csv").read_text("utf-8").splitlines()))
+    assert len(rows) == len(PEOPLE)
+    lost = messy.lost.get("charges", set())
+    true = sorted(one.charges for at, one in enumerate(PEOPLE) if at not in lost)
+    comma = messy.needed.get("decimal") == ","
+    spelled = [one["charges"] for one in rows if one["charges"]]
+    plain = [one.replace(".", "").replace(",", ".") if comma else one for one in spelled]
+    assert sorted(map(float, plain)) == true
+    days = {day for one in rows for day in one["admitted"].strip('[]"').split('", "')}
+    assert {day[:10] for day in days} <= {one.admitted.isoformat() for one in PEOPLE}
+    assert all(one["ward"] for one in rows)
+
+
+def test_options_say_what_was_found(tmp_path: Path) -> None:
+    path = next(one for one in MESSY if one.name == "totals").write(tmp_path)
+    place = tmp_path / "out"
+    said = ["--skip-last", "1", "--decimal", ",", "--missing-codes", "age=999"]
+    said += ["--missing-codes", "charges=k. A.,-", "--missing", "drop", "--quasi", "age"]
+    asked = ["--sensitive", "charges", "--require", "KAnonymity(k=3)", "--output", place]
+    made = shoal("anonymize", path, *said, *asked, "--json")
+    assert made.code == 0, made.err
+    assert made.json()["rows"] == len(PEOPLE) - 3
+    public = json.loads((place / "manifest.json").read_text("utf-8"))
+    assert not {"missing_codes", "skip_last"} & set(public["asked"])
+    assert "k. A." not in json.dumps(public, ensure_ascii=False)
+
+
+def test_numbers_that_read_in_two_ways_are_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "open.csv"
+    path.write_text("age;cost\n" + "".join(f"{20 + at};{1 + at},250\n" for at in range(9)))
+    opened = library.open_table(path)
+    (asked,) = [one for one in opened.assumed if one.key == "decimal"]
+    assert (asked.value, asked.sure) == (None, False)
+    assert opened.plain["cost"].cast(pl.String)[0] == "1,250"
+    assert library.open_table(path, decimal=",").plain["cost"].cast(pl.String)[0] == "1.250"
+    assert library.open_table(path, decimal=".").plain["cost"].cast(pl.String)[0] == "1250"
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--header-row", "0"), "greater than or equal to 1"),
+        (("--missing-codes", "size=1"), "size"),
+        (("--encoding", "klingon"), "klingon"),
+    ],
+)
+def test_what_cannot_be_is_refused(option: tuple[str, str], said: str, tmp_path: Path) -> None:
+    path = MESSY[0].write(tmp_path)
+    found = shoal("inspect", path, *option)
+    assert found.code == 2
+    assert said in found.said
+
+
+def test_a_plain_file_needs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "plain.csv"
+    path.write_text("age,sex,cost\n" + "".join(f"{20 + at},f,{at}.5\n" for at in range(30)))
+    opened = library.open_table(path)
+    assert opened.needed == {}
+    assert all(one.sure for one in opened.assumed)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_lines_above_and_below_are_left_out_whatever_the_parts(size: int) -> None:
+    chance = random.Random(size)
+    for _ in range(200):
+        rows = [chance.choice(["", "a", "bc"]) for _ in range(chance.randrange(1, 9))]
+        above, below = chance.randrange(3), chance.randrange(3)
+        text = "\n".join(rows) + chance.choice(["", "\n", "\n\n"])
+        stream = Within(io.BytesIO(text.encode()), above, below)
+        found = b"".join(iter(partial(stream.read, size), b"")).decode()
+        left = text.split("\n")[above:]
+        if below:
+            while left and not left[-1]:
+                left.pop()
+            left = left[:-below] if len(left) >= below else []
+        assert found.rstrip("\n") == "\n".join(left).rstrip("\n")
+
+
+def test_no_two_columns_have_one_name() -> None:
+    chance = random.Random(3)
+    for _ in range(300):
+        cells = [chance.choice(["", "a", "b", "a 2", "column 2"]) for _ in range(6)]
+        upper = [chance.choice(["", "x", "y"]) for _ in range(6)]
+        names = column_names([upper, cells])
+        assert len(set(names)) == len(names) == 6
+        assert all(names)

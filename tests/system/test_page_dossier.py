@@ -1,0 +1,90 @@
+"""The dossier on the page: a norm is chosen, people answer, and two files come of it."""
+
+import io
+import zipfile
+
+import pytest
+
+import pages
+from shoal.views.dossier import NORMS
+from system.page import finished, publish, upload, words
+
+TABLE = "age,charges\n" + "".join(f"{20 + i % 40},{1_000_003 + 7_919 * i}\n" for i in range(80))
+ROLES = {"role-0": "quasi", "role-1": "sensitive"}
+SAID = "Charges by age;\r\nno single towns. <b>&"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    with pages.opened(home=tmp_path_factory.mktemp("home")) as open_page:
+        yield open_page
+
+
+@pytest.fixture(scope="module")
+def made(page):
+    with page.client() as client:
+        place = upload(client, TABLE)
+        run = publish(client, place, require="EpsilonM(epsilon=8000, m=3)", **ROLES)
+        shown = finished(client, run)
+        assert 'data-testid="dossier"' in shown
+        yield client, place, run
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_every_norm_is_one_click_from_the_verdict(made, norm):
+    client, _, run = made
+    answer = client.post(f"{run}/dossier", data={"norm": norm})
+    assert answer.status_code == 303
+    shown = client.get(answer.headers["location"])
+    assert shown.status_code == 200
+    public = client.get(f"{run}/dossier/{norm}/public.html")
+    assert 'data-kind="computed"' in public.text
+    assert "anonymous" in public.text.split("does not say that")[1][:60]
+
+
+def test_answers_reach_the_public_part_and_the_schema_file_and_nothing_else(made):
+    client, place, run = made
+    before = client.get(f"{run}/release.zip").content
+    asked = client.get(f"{run}/dossier/ema").text
+    assert "an answer from a person" in words(asked)
+    answer = client.post(f"{run}/dossier/ema", data={"utility": SAID})
+    assert answer.status_code == 303
+    public = client.get(f"{run}/dossier/ema/public.html").text
+    assert "no single towns. &lt;b&gt;&amp;" in public
+    assert "no single towns" in client.get(f"{run}/shoal.toml").text
+    assert "no single towns" in client.get(f"{place}/shoal.toml").text
+    assert client.get(f"{run}/release.zip").content == before
+    packed = zipfile.ZipFile(io.BytesIO(before))
+    assert not [name for name in packed.namelist() if "dossier" in name]
+    refused = client.post(f"{run}/dossier/ema", data={"review_date": "soon"})
+    assert refused.status_code == 422
+    assert "a day, for example" in words(refused.text)
+    assert "soon" not in client.get(f"{run}/shoal.toml").text
+
+
+def test_the_annex_is_a_file_of_its_own_that_nothing_public_repeats(made):
+    client, _, run = made
+    answer = client.get(f"{run}/dossier/ico/private.html")
+    assert answer.headers["cache-control"] == "no-store"
+    annex = words(answer.text)
+    assert "Private annex. Do not publish it" in annex
+    assert "the most exposed person" in annex
+    public = words(client.get(f"{run}/dossier/ico/public.html").text)
+    assert "of the original (the first row" not in public
+
+
+def test_it_can_be_edited(made):
+    docx = pytest.importorskip("docx")
+    client, _, run = made
+    for part in ("public", "private"):
+        file = client.get(f"{run}/dossier/ico/{part}.docx")
+        assert "attachment" in file.headers["content-disposition"]
+        assert docx.Document(io.BytesIO(file.content)).paragraphs
+
+
+@pytest.mark.parametrize(
+    "address", ["dossier/law", "dossier/ema/other.html", "dossier/ema/public.exe"]
+)
+def test_there_is_nothing_else(made, address):
+    client, _, run = made
+    assert client.get(f"{run}/{address}").status_code == 404

@@ -1,0 +1,153 @@
+"""Is this your table: files as institutions have them come in on the page by clicks alone."""
+
+import csv
+import io
+import re
+import tomllib
+import zipfile
+
+import pytest
+
+import pages
+from messy import MESSY, PEOPLE
+from system.page import finished, publish, words
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with pages.opened(home=tmp_path_factory.mktemp("home")) as page:
+        yield page
+
+
+def bring(client, path):
+    """Upload a file; return where it is, and the page of it."""
+    with path.open("rb") as file:
+        answer = client.post("/tables", files={"table": (path.name, file.read())})
+    place = answer.headers["location"]
+    return place, client.get(f"{place}/body").text
+
+
+def rows_of(html):
+    """Return the cells of the rows that are shown, as they are read."""
+    sheet = re.search(r'data-testid="preview".*?</table>', html, re.DOTALL)
+    assert sheet
+    rows = re.findall(r"<tr>(.*?)</tr>", sheet[0], re.DOTALL)
+    plain = [re.sub(r'<span class="raw">.*?</span>', "", row, flags=re.DOTALL) for row in rows]
+    return [[words(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in plain]
+
+
+def change(client, place, **fields):
+    """Change how a file is read, as a switch does; return the preview and all that is below it."""
+    answer = client.post(f"{place}/reading", data=fields, headers=HTMX)
+    assert answer.status_code == 200
+    return answer.text, client.get(f"{place}/rest").text
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize("messy", MESSY, ids=lambda one: one.name)
+def test_every_messy_file_comes_in_without_a_word(served, messy, tmp_path):
+    path = messy.write(tmp_path)
+    with served.client() as client:
+        place, html = bring(client, path)
+        assert 'data-testid="confirm-table"' in html
+        assert 'data-testid="role-age"' in html  # and the roles are there before it is pressed
+        assert 'data-testid="requirement"' in html
+        first = {f"{PEOPLE[0].charges:g}", f"{PEOPLE[0].charges:.2f}"}
+        assert first & set(rows_of(html)[0])
+        assert PEOPLE[0].admitted.isoformat() in rows_of(html)[0]
+        assert f"Shoal found {len(PEOPLE)} rows" in words(html)
+        said = tomllib.loads(client.get(f"{place}/shoal.toml").text)
+        codes = messy.needed.get("missing_codes", {})
+        kept = {
+            name: one["missing_codes"] for name, one in said["columns"].items() if name in codes
+        }
+        assert kept == codes
+        plain = {key: value for key, value in messy.needed.items() if key != "missing_codes"}
+        assert plain.items() <= said.items()
+        assert client.post(f"{place}/confirm").status_code == 303
+        assert 'data-testid="confirm-table"' not in client.get(place).text
+
+
+def test_what_the_page_assumed_is_what_a_release_is_made_of(served, tmp_path):
+    path = next(one for one in MESSY if one.name == "totals").write(tmp_path)
+    with served.client() as client:
+        place, _ = bring(client, path)
+        run = publish(client, place)
+        assert 'data-verdict="' in finished(client, run)
+        packed = zipfile.ZipFile(io.BytesIO(client.get(f"{run}/release.zip").content))
+        rows = list(csv.DictReader(packed.read("release/release.csv").decode().splitlines()))
+        assert len(rows) == len(PEOPLE)
+        assert not {"999", "-", "k. A.", "Summe"} & {cell for row in rows for cell in row.values()}
+        schema = tomllib.loads(client.get(f"{run}/shoal.toml").text)
+        assert (schema["skip_last"], schema["decimal"]) == (1, ",")
+
+
+def test_switches_change_what_is_read(served, tmp_path):
+    path = next(one for one in MESSY if one.name == "totals").write(tmp_path)
+    with served.client() as client:
+        place, html = bring(client, path)
+        shown, rest = change(client, place, skip_last="0")
+        assert rows_of(shown)[-1][0] == "Summe"
+        assert 'data-testid="role-age"' in rest
+        shown, _ = change(client, place, skip_last="1", **{"of-1": "yes"})  # 999 is an age
+        assert rows_of(shown)[2][1] == "999"
+        shown, _ = change(client, place, **{"of-1": "yes", "code-1": "999"})
+        assert rows_of(shown)[2][1] == "missing"
+        shown, _ = change(client, place, of="3", code="2025-02-23")
+        assert rows_of(shown)[1][3] == "missing"
+        shown, _ = change(client, place, decimal=".")
+        assert "36.614,71" in rows_of(shown)[1]
+        told = client.post(f"{place}/reading", data={"encoding": "utf-16"}, headers=HTMX)
+        assert 'data-testid="error"' in told.text  # and what was read stays
+        assert "36.614,71" in rows_of(client.get(place).text)[1]
+        client.post(f"{place}/reading", data={"proposed": "yes"})
+        assert rows_of(client.get(f"{place}/body").text) == rows_of(html)
+
+
+def test_the_order_of_dates_is_asked_and_followed(served, tmp_path):
+    path = tmp_path / "dates.csv"
+    lines = [f"{20 + at},0{1 + (at + 2) % 9}/0{1 + at % 7}/2024,{100 * at}" for at in range(90)]
+    path.write_text("\n".join(["age,seen,cost", *lines]) + "\n")
+    with served.client() as client:
+        place, html = bring(client, path)
+        assert "Please check one thing" in words(html)
+        for way, day in {"dd/mm/yyyy": "2024-01-03", "mm/dd/yyyy": "2024-03-01"}.items():
+            shown, _ = change(client, place, **{"day-1": way})
+            assert rows_of(shown)[0][1] == day
+            assert f'date_format = "{way}"' in client.get(f"{place}/shoal.toml").text
+            assert "Nothing in it is doubtful" in words(shown)
+
+
+def test_columns_without_a_name_are_left_out_unless_used(served, tmp_path):
+    path = tmp_path / "unnamed.csv"
+    lines = [f"{20 + at},{100 * at},{'from Pankow' if at % 9 else ''}" for at in range(60)]
+    path.write_text("\n".join(["age,cost,", *lines]) + "\n")
+
+    def role(html):
+        (own,) = re.findall(r'data-testid="role-column 3".*?</select>', html, re.DOTALL)
+        return re.findall(r'value="([^"]+)" selected', own)[0]
+
+    with served.client() as client:
+        place, html = bring(client, path)
+        assert "Please check" in html
+        assert role(html) == "drop"
+        _, rest = change(client, place, unnamed="yes", kept="column 3")
+        assert client.get(f"{place}/rest").status_code == 200
+        assert 'name="kept" value="column 3" checked' in client.get(place).text
+        assert 'data-testid="role-column 3"' in rest
+
+
+def test_reading_can_be_stopped_and_other_tables_go_on(served, tmp_path):
+    small = MESSY[0].write(tmp_path)
+    with served.client() as client:
+        kept, _ = bring(client, small)
+        answer = client.post("/tables", files={"table": ("large.csv", "a,b\n1,2\n")})
+        place = answer.headers["location"]
+        assert 'data-testid="stop-reading"' in client.get(place).text
+        assert "progress" in client.get(f"{place}/share").text
+        assert client.post(f"{place}/stop").headers["location"] == "/"
+        assert client.get(place).status_code == 404
+        shown, _ = change(client, kept, skip_last="2")
+        assert "58" in words(shown)

@@ -1,0 +1,72 @@
+"""A committed figure that is no longer what its command gives is found, and a missing table too."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def results(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import results
+
+    monkeypatch.setattr(results, "WRITTEN", tmp_path / "figures.csv")
+    return results
+
+
+def test_a_figure_within_its_margin_agrees_and_one_beyond_it_does_not(results, monkeypatch):
+    measured = {"loss": 0.100, "risk": 0.2}
+    one = results.Result("python some.py", lambda: measured)
+    monkeypatch.setitem(results.RESULTS_OF, "some", one)
+    results.write("some", measured)
+    assert results.check("some") == []
+    measured["loss"] = 0.1019
+    assert results.check("some") == []
+    measured["loss"] = 0.1021
+    (off,) = results.check("some")
+    assert off == "loss: 0.1021 now, 0.1 written (margin 2%)"
+    del measured["risk"]
+    assert any("was not measured again" in line for line in results.check("some"))
+
+
+def test_figures_of_a_paper_are_named_by_their_settings_and_times_are_not_compared(results):
+    frame = pl.DataFrame(
+        {"table": ["t"], "m": [5], "method": ["Split"], "gcp": [0.1], "seconds": [3.0], "rows": [9]}
+    )
+    assert results.from_file(frame) == {"m 5, method Split: gcp": 0.1}
+
+
+def test_every_written_figure_has_its_command_version_and_date():
+    text = pl.read_csv(BENCHMARKS.parent / "docs" / "results" / "figures.csv")
+    assert text.height
+    assert text.select("command", "version", "date", "margin").null_count().sum_horizontal()[0] == 0
+
+
+def test_every_written_figure_is_the_one_that_its_page_shows():
+    docs = BENCHMARKS.parent / "docs"
+    page = (docs / "results.md").read_text("utf-8")
+    figures = pl.read_csv(docs / "results" / "figures.csv", infer_schema=False)
+    shown = figures.filter(pl.col("result").is_in(["exchange", "limit", "squares", "freeform"]))
+    assert shown.height > 40
+    assert [one for one in shown["value"] if one not in page] == []
+
+
+@pytest.mark.long
+def test_a_missing_table_ends_with_2_and_is_named(tmp_path):
+    done = subprocess.run(
+        [sys.executable, BENCHMARKS / "results.py", "--check", "queries"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"SHOAL_DATA": str(tmp_path)},
+    )
+    assert done.returncode == 2
+    assert "sal_acs2024_500k.csv.gz is not in" in done.stderr

@@ -1,0 +1,52 @@
+"""Files of Stata, SPSS and SAS come in with their labels, and codes that mean missing are empty."""
+
+from pathlib import Path
+
+import polars as pl
+import pyreadstat
+import pytest
+
+import shoal
+from shoal.table.reading import read_table
+
+CODED = pl.DataFrame(
+    {"age": [30, 41, 999, None], "ward": [1, 2, 1, 2], "cost": [1.5, 2.25, 3.0, 4.0]}
+)
+LABELS: dict[str, dict[int | float, str]] = {"ward": {1: "Innere", 2: "Chirurgie", 3: "leer"}}
+READ = pl.DataFrame(
+    {
+        "age": [30, 41, None, None],
+        "ward": ["Innere", "Chirurgie", "Innere", "Chirurgie"],
+        "cost": [1.5, 2.25, 3.0, 4.0],
+        "name": ["ä", None, "c", "d"],
+    }
+)
+
+
+def write(path: Path) -> Path:
+    table = CODED.with_columns(name=pl.Series(["ä", "", "c", "d"]))
+    if path.suffix == ".sav":
+        pyreadstat.write_sav(
+            table, path, variable_value_labels=LABELS, missing_ranges={"age": [999]}
+        )
+    else:
+        age = pl.Series("age", [30, 41, None, None])
+        pyreadstat.write_dta(table.with_columns(age), path, variable_value_labels=LABELS)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_labels_stand_for_codes_and_missing_codes_are_empty(ending: str, tmp_path: Path) -> None:
+    path = write(tmp_path / f"people.{ending}")
+    assert read_table(path).equals(READ)
+    opened = shoal.open_table(path)
+    assert opened.preview.rows == READ.height
+    assert opened.preview.columns == tuple(READ.columns)
+
+
+@pytest.mark.parametrize("begins", [b"$FL2", b"<stata_dta>", bytes(12) + b"\xc2\xea\x81\x60"])
+def test_a_file_that_is_cut_short_is_refused(begins: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "cut"
+    path.write_bytes(begins + bytes.fromhex("b31411cfbd92080009c7318c181f1011") + b"\0" * 40)
+    with pytest.raises(shoal.InputError):
+        read_table(path)
