@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import typer
 
-from shoal.cli.main import app
+from shoal.cli.main import commands
 from shoal.cli.panels import PLACES
 from system.shell import shoal
 
-ROOT: Any = typer.main.get_command(app)
-COMMANDS: dict[str, Any] = ROOT.commands
+COMMANDS: dict[str, Any] = commands("").commands
 
 
 @pytest.fixture(autouse=True)
