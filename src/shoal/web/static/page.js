@@ -69,9 +69,15 @@ function wait() {
   const ready = document.getElementById("ready");
   if (ready) ready.disabled = lost || pending();
   if (!held || (pending() && !lost)) return;
-  const { form, button } = held;
+  const { form, button, says } = held;
   held = null;
   if (form.isConnected) form.requestSubmit(button && button.isConnected ? button : null);
+  // An answer to what was decided before may show the same choice anew: what was clicked still counts.
+  else [...document.forms].find((one) => sayings(one) === says)?.requestSubmit();
+}
+
+function sayings(form) {
+  return `${form.action}?${new URLSearchParams(new FormData(form))}`;
 }
 
 // A form that leads to another page would take along what still waits for its turn, unsent.
@@ -79,7 +85,7 @@ document.addEventListener("submit", (event) => {
   if (lost || !pending() || event.target.matches("[hx-post]")) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  held = { form: event.target, button: event.submitter };
+  held = { form: event.target, button: event.submitter, says: sayings(event.target) };
 }, true);
 
 function touched(part) {
