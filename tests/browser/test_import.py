@@ -42,7 +42,6 @@ def test_one_click_brings_a_messy_file_in(started, served, messy, tmp_path):
     expect(preview).to_be_hidden()
 
 
-@pytest.mark.xfail(reason="a code that is unticked stays marked as missing", strict=False)
 def test_the_preview_follows_a_switch_at_once(started, served, tmp_path):
     path = next(one for one in MESSY if one.name == "totals").write(tmp_path)
     page = started.new_context(reduced_motion="reduce").new_page()

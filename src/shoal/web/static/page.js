@@ -104,7 +104,7 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("htmx:confirm", (event) => {
   const { elt, verb } = event.detail;
-  if (verb === "get" || !elt.closest("#look, #decide") || elt.closest("[data-aside]")) return;
+  if (verb === "get" || !elt.closest("#table, #look, #decide") || elt.closest("[data-aside]")) return;
   const cause = event.detail.triggeringEvent;
   cause.asked ??= ++asked; // what waited for its turn keeps its place
   elt.asked = Math.max(elt.asked ?? 0, cause.asked);
