@@ -348,9 +348,6 @@ def test_rows_of_one_person_are_kept_together(started, served):
 
 
 @pytest.mark.long
-@pytest.mark.xfail(
-    reason="taking a linked table away after a release ends unforeseen", strict=False
-)
 def test_a_table_about_the_same_people_is_added_and_published_with_them(started, served):
     people = "".join(f"p{i},{20 + i % 40},t{i % 3}\n" for i in range(240))
     visits = "".join(f"p{i},d{i * 7 % 11},{100 * (i % 9)}\n" for i in range(240))

@@ -39,13 +39,17 @@ def tried():
     return rows, TABLE[rows], release_of(TABLE[rows])
 
 
-def test_whoever_is_picked_joins_the_sample_with_all_rows():
+@pytest.mark.parametrize("kind", [pl.Int64, pl.String, pl.Categorical])
+def test_whoever_is_picked_joins_the_sample_with_all_rows(kind):
     assert all(7 in some_rows(TABLE, None, 50, also=7) for _ in range(20))
-    whom = TABLE.with_columns(who=pl.Series([n % 90 for n in range(ROWS)]))
+    people = pl.Series([n % 90 if n != 8 else None for n in range(ROWS)], dtype=pl.Int64)
+    people = people if kind == pl.Int64 else people.cast(pl.String).cast(kind)
+    whom = TABLE.with_columns(who=people)
     for _ in range(20):
         rows = some_rows(whom, "who", 60, also=7)
         assert {7, 97, 187, 277, 367} <= {*rows.tolist()}
         assert (np.diff(rows) > 0).all()
+        assert 8 in some_rows(whom, "who", 60, also=8)
 
 
 @pytest.mark.parametrize("row", [7, None])

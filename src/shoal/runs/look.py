@@ -98,8 +98,11 @@ def some_rows(
         some = whom[np.sort(draw(len(whom), max(share, 1)).places)]
         places = np.flatnonzero(table[person].is_in(some.implode()).to_numpy())
     if also is not None and also < table.height:
-        own = [also] if person is None else np.flatnonzero(table[person] == table[person][also])
-        places = np.union1d(places, own)
+        if person is not None:
+            whose = table[person]  # categories are compared with a series alone
+            own = whose.is_in(whose.gather([also]).implode()).fill_null(value=False)
+            places = np.union1d(places, np.flatnonzero(own))
+        places = np.union1d(places, [also])
     return np.unique(places).astype(np.int64)
 
 

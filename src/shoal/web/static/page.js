@@ -94,6 +94,7 @@ function touched(part) {
 
 document.addEventListener("input", (event) => {
   const field = event.target;
+  if (!field.closest("#look, #decide")) return; // how a file is read has answers of its own
   if (field.id !== "require") field.asked = asked + 1;
   else if (field.value !== (field.typed ?? field.defaultValue)) {
     field.typed = field.value;
