@@ -106,6 +106,14 @@ class Cover:
         return cls(domain, ranks[starts[:-1]], ranks[starts[1:] - 1], ranks, starts)
 
     @classmethod
+    def of_runs(cls, domain: Column, low: NDArray, high: NDArray) -> Cover:
+        """Return sets of all labels between two, in the order of the labels."""
+        counts = high - low + 1
+        begins = np.cumsum(counts) - counts
+        ranks = np.arange(counts.sum()) + np.repeat(low - begins, counts)
+        return cls.of_lists(domain, ranks, counts)
+
+    @classmethod
     def of_values(cls, column: Column) -> Cover:
         """Return the values of a column as cells, of which every row bears its own."""
         ranks = np.arange(column.distinct, dtype=np.int32)
@@ -154,6 +162,11 @@ class Cover:
     def gaps(self) -> NDArray[np.bool_]:
         """Which cells cover missing numbers, with others or alone."""
         return self.high == (-1 if self.domain.gap is None else self.domain.gap)
+
+    @property
+    def alone(self) -> NDArray[np.bool_]:
+        """Which cells cover missing numbers alone."""
+        return self.low == (-1 if self.domain.gap is None else self.domain.gap)
 
     @property
     def nodes(self) -> NDArray[np.int32]:

@@ -167,7 +167,8 @@ def regions(coded: Coded, groups: Groups) -> list[Cover]:
             found.append(_under(column, axis.box[units]))
         else:
             ends = axis.box_low[units], axis.box_high[units]
-            found.append(_listed(column, *ends) if grid is None else _between(column, *grid, *ends))
+            made = Cover.of_runs(column, *ends) if grid is None else _between(column, *grid, *ends)
+            found.append(made)
     return found
 
 
@@ -222,14 +223,6 @@ def _between(column: Column, grid: CutGrid, held: Ints, low: Ints, high: Ints) -
     ranks = [np.searchsorted(places, end).astype(np.int32) for end in (low, high, top)]
     most = None if column.gap is None else ranks[2]
     return Cover(made, ranks[0], ranks[1], most=most)
-
-
-def _listed(column: Column, low: Ints, high: Ints) -> Cover:
-    """Return sets of all labels between two, in the order of the labels."""
-    counts = high - low + 1
-    ends = np.cumsum(counts)
-    ranks = np.arange(ends[-1]) + np.repeat(low - (ends - counts), counts)
-    return Cover.of_lists(column, ranks, counts)
 
 
 def _under(column: Column, node: Ints) -> Cover:

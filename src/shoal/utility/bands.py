@@ -138,7 +138,7 @@ def _numbers(column: Column, covered: Cover, bearers: NDArray[np.int64]) -> Band
     values = values / unit
     whole = column.per_day == 1 and column.exact.dtype != np.float64
     low, high = values[covered.low], values[covered.high]
-    first, last = _ends((low + high) / 2, bearers)
+    first, last = tails((low + high) / 2, bearers)
     edges = day_edges(first, last) if column.dates else round_edges(first, last, whole=whole)
     extent = POINT * max(values[-1] - values[0], 1e-300)
     width = np.maximum(high - low + (1 if whole else 0), extent)
@@ -149,12 +149,12 @@ def _numbers(column: Column, covered: Cover, bearers: NDArray[np.int64]) -> Band
     return Bands(column, edges * unit, [], place, np.diff(np.array(below), axis=0))
 
 
-def _ends(middles: NDArray[np.float64], bearers: NDArray[np.int64]) -> tuple[float, float]:
-    """Return between which numbers nearly all published cells have their middle."""
-    order = np.argsort(middles)
-    reached = np.cumsum(bearers[order])
+def tails(values: NDArray[np.float64], rows: NDArray) -> tuple[float, float]:
+    """Return between which values nearly all rows lie."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(rows[order])
     places = np.searchsorted(reached, np.array([TAIL, 1 - TAIL]) * reached[-1])
-    first, last = middles[order[np.minimum(places, len(order) - 1)]]
+    first, last = values[order[np.minimum(places, len(order) - 1)]]
     return float(first), float(last)
 
 

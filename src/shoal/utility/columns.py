@@ -21,12 +21,10 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import domain_ends, interval_ends, interval_means, read_cover
-from shoal.audit.reading import Stated
-from shoal.errors import InputError
 from shoal.kernels.queries import interval_shares, label_shares
 from shoal.table.coding import NUMBER, code_column
 from shoal.table.missing import MISSING_LABEL, is_missing
-from shoal.utility.sets import Leaves, Numbers, Set, StatedLeaves, Steps
+from shoal.utility.sets import Leaves, Numbers, Set, StatedLeaves, Steps, unreadable
 from shoal.utility.tilted import Stretched, Tilted
 
 if TYPE_CHECKING:
@@ -119,34 +117,12 @@ class Exact:
 
 
 @dataclass(frozen=True, eq=False)
-class Gaps:
-    """Which cells cover missing numbers, and which of these cover nothing else."""
-
-    covered: NDArray[np.bool_]
-    alone: NDArray[np.bool_]
-
-    @property
-    def mixed(self) -> NDArray[np.bool_]:
-        """Which cells cover missing numbers and others."""
-        return self.covered & ~self.alone
-
-    def only(self, chosen: NDArray) -> Gaps:
-        """Return those of some cells."""
-        return Gaps(self.covered[chosen], self.alone[chosen])
-
-    def sizes(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how many values cells hold that hold so many numbers, missing being one more."""
-        return np.where(self.alone, 1.0, numbers + self.covered)
-
-
-@dataclass(frozen=True, eq=False)
 class Intervals:
     """The distinct cells of a numeric quasi column, or one of dates, in whole steps.
 
-    A cell of missing numbers alone has ends all the same, which say nothing; `gaps` knows it.
+    A cell of missing numbers alone has ends all the same, which say nothing; its cover knows it.
     """
 
-    name: str
     cover: Cover
     lows: NDArray[np.float64]
     highs: NDArray[np.float64]
@@ -154,8 +130,6 @@ class Intervals:
     span: float  # units from the least to the greatest number
     tilted: Tilted | None = None  # what means tell beside the ends
     gathered: Stretched | None = None  # where rows lie in cells that are wide beside the usual ones
-    gaps: Gaps | None = None  # None where no number is missing
-    region: bool = False  # whether cells are regions: then nobody has to lie at their ends
 
     numeric = True
     labels = pl.Series([], dtype=pl.String)
@@ -163,33 +137,32 @@ class Intervals:
     @classmethod
     def of(cls, cover: Cover) -> Intervals:
         """Count what cells cover in the finest decimal of their ends."""
-        domain, (numbers, there) = cover.domain, cover.numbers()
+        numbers, _ = cover.numbers()
         spellings = numbers.domain.spellings
         shown = np.union1d(numbers.ends(), [0, len(spellings) - 1])
-        steps = Steps.of(spellings.gather(shown), dates=domain.dates)
+        steps = Steps.of(spellings.gather(shown), dates=cover.domain.dates)
         places = steps.places(spellings)
-        lows, highs = places[numbers.low], places[numbers.high]
-        gaps = None if domain.gap is None else Gaps(cover.gaps, ~there)
-        span, region = float(places[-1] - places[0] + 1), domain.step is not None
-        return cls(domain.name, cover, lows, highs, steps, span, gaps=gaps, region=region)
+        span = float(places[-1] - places[0] + 1)
+        return cls(cover, places[numbers.low], places[numbers.high], steps, span)
 
     def with_means(
         self, which: NDArray, means: NDArray[np.float64], rows: NDArray[np.int64]
     ) -> Intervals:
-        """Return a cell for each group, which one it bears, with the mean of so many rows."""
-        lows, highs = self.lows[which], self.highs[which]
-        gaps = None if self.gaps is None else self.gaps.only(which)
-        held = 0 if self.region else 2
-        tilted = _tilted(lows, highs, means, rows.astype(np.float64), gaps, held)
-        cover = self.cover.only(which)
-        return replace(self, cover=cover, lows=lows, highs=highs, tilted=tilted, gaps=gaps)
+        """Return a cell for each group, which one it bears, with the mean of so many rows.
 
-    def borne(self, rows: NDArray[np.float64]) -> Intervals:
+        Where numbers are missing, one row has none.
+        """
+        cover, lows, highs = self.cover.only(which), self.lows[which], self.highs[which]
+        known = rows.astype(np.float64)
+        if self.missing:
+            known, means = np.maximum(known - cover.mixed, 1), np.where(cover.alone, lows, means)
+        tilted = Tilted.of(lows, highs, means, known, held=0 if self.region else 2)
+        return replace(self, cover=cover, lows=lows, highs=highs, tilted=tilted)
+
+    def borne(self, rows: NDArray) -> Intervals:
         """Return the cells with what is known of them by how many rows bear each."""
-        if self.tilted is not None or self.region:
-            return self
-        known = rows if self.gaps is None else rows * ~self.gaps.alone
-        if not known.any():
+        known = rows.astype(np.float64) * ~self.cover.alone
+        if self.tilted is not None or self.region or not known.any():
             return self
         return replace(self, gathered=Stretched.of(self.lows, self.highs, known))
 
@@ -199,67 +172,64 @@ class Intervals:
         return self.steps.dates
 
     @property
+    def missing(self) -> bool:
+        """Whether some numbers are missing."""
+        return self.cover.domain.gap is not None
+
+    @property
+    def region(self) -> bool:
+        """Whether cells are regions: then nobody has to lie at their ends."""
+        return self.cover.domain.step is not None
+
+    @property
     def sizes(self) -> NDArray[np.float64]:
         """How many units each cell holds, missing being one."""
-        numbers = self.highs - self.lows + 1
-        return numbers if self.gaps is None else self.gaps.sizes(numbers)
+        return self.holding(self.highs - self.lows + 1)
+
+    def holding(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how many values cells hold that hold so many numbers, missing being one more."""
+        return np.where(self.cover.alone, 1.0, numbers + self.cover.gaps)
 
     @property
     def extent(self) -> float:
         """The units of the whole domain, missing being one."""
-        return self.span + (self.gaps is not None)
+        return self.span + self.missing
 
     def known(self) -> NDArray[np.float64] | float:
         """Return which part of each cell's rows is taken to have a number."""
-        if self.gaps is None:
-            return 1.0
-        return np.where(self.gaps.covered, 1 - 1 / self.sizes, 1.0)
+        return np.where(self.cover.gaps, 1 - 1 / self.sizes, 1.0) if self.missing else 1.0
 
     def runs(self, wanted: Set) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the runs of units that a query asks for: where each begins, and its last one."""
         assert isinstance(wanted, Numbers)
         return wanted.units(self.steps.units, self.steps.origin)
 
-    def shares(self, wanted: Set) -> NDArray[np.float64]:
-        """Return which part of each cell a query asks for."""
-        runs = self.runs(wanted)
-        if self.tilted is not None:
-            return self.tilted.shares(*runs) * self.known()
+    def reached(self, wanted: Set) -> NDArray[np.float64]:
+        """Return which part of the units of each cell a query asks for."""
         shares = np.empty(len(self.lows))
-        interval_shares(self.lows, self.highs, *runs, shares)
+        interval_shares(self.lows, self.highs, *self.runs(wanted), shares)
+        return shares
+
+    def shares(self, wanted: Set) -> NDArray[np.float64]:
+        """Return which part of the rows of each cell a query asks for."""
+        if self.tilted is not None:
+            return self.tilted.shares(*self.runs(wanted)) * self.known()
+        shares = self.reached(wanted)
         if self.gathered is not None:
-            self.gathered.correct(self.lows, self.highs, *runs, shares)
+            self.gathered.correct(self.lows, self.highs, *self.runs(wanted), shares)
         return shares * self.known()
-
-
-def _tilted(
-    lows: NDArray[np.float64],
-    highs: NDArray[np.float64],
-    means: NDArray[np.float64],
-    rows: NDArray[np.float64],
-    gaps: Gaps | None,
-    held: int,
-) -> Tilted:
-    """Return what means of so many rows tell; where numbers are missing, one row has none."""
-    if gaps is not None:
-        rows, means = np.maximum(rows - gaps.mixed, 1), np.where(gaps.alone, lows, means)
-    return Tilted.of(lows, highs, means, rows, held=held)
 
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """The distinct cells of a categorical quasi column, as lists of ranks over its domain.
+    """The distinct cells of a categorical quasi column; `held` are the labels that each stands for.
 
-    With a hierarchy, the domain is the leaves of its tree, in tree order.
+    With a hierarchy, these are the leaves under nodes, in tree order.
     """
 
-    name: str
     cover: Cover
-    labels: pl.Series
-    starts: NDArray[np.int64]
-    listed: NDArray[np.int32]
+    held: Cover
     leaves: Leaves | None = None
-    nodes: pl.Series | None = None  # the names of the cells, where they are nodes
 
     numeric = False
     dates = False
@@ -267,15 +237,12 @@ class Sets:
     @classmethod
     def of(cls, cover: Cover, leaves: Leaves | None = None) -> Sets:
         """Take sets, or nodes, each of which stands for the leaves under it."""
-        domain = cover.domain
-        if leaves is None or domain.tree is None:
-            assert cover.starts is not None
-            return cls(domain.name, cover, domain.spellings, cover.starts, cover.ranks)
-        names = pl.Series(domain.tree.names, dtype=pl.String).gather(cover.nodes)
-        ranks = leaves.under(names)
-        starts = np.cumsum([0, *map(len, ranks)]).astype(np.int64)
-        listed = np.fromiter((rank for some in ranks for rank in some), np.int32, starts[-1])
-        return cls(domain.name, cover, leaves.labels, starts, listed, leaves, names)
+        return cls(cover, cover if leaves is None else leaves.under(cover), leaves)
+
+    @property
+    def labels(self) -> pl.Series:
+        """All labels there are."""
+        return self.held.domain.spellings
 
     @property
     def extent(self) -> float:
@@ -285,7 +252,7 @@ class Sets:
     @property
     def sizes(self) -> NDArray[np.float64]:
         """How many labels each cell holds."""
-        return np.diff(self.starts).astype(np.float64)
+        return self.held.counts.astype(np.float64)
 
     @cached_property
     def rank_of(self) -> dict[str, int]:
@@ -296,9 +263,8 @@ class Sets:
         """Return the labels that go by a name, a node's among them; None where none does."""
         if self.leaves is None or label in self.rank_of:
             return frozenset({label}) if label in self.rank_of else None
-        if label in self.leaves.ranges:
-            first, last = self.leaves.ranges[label]
-            return frozenset(self.labels[first : last + 1])
+        if label in self.leaves.node:
+            return frozenset(self.labels[slice(*self.leaves.run(label))])
         rank = self.leaves.rank(label)
         return None if rank is None else frozenset({self.labels[rank]})
 
@@ -319,8 +285,9 @@ class Sets:
         marks = np.zeros(len(self.labels), np.uint8)
         ranks = self.rank_of.get if self.leaves is None else self.leaves.rank
         marks[[rank for rank in map(ranks, wanted) if rank is not None]] = 1
-        shares = np.empty(len(self.starts) - 1)
-        label_shares(self.starts, self.listed, marks, shares)
+        shares = np.empty(len(self.held))
+        assert self.held.starts is not None
+        label_shares(self.held.starts, self.held.ranks, marks, shares)
         return shares
 
 
@@ -345,8 +312,7 @@ def read_cells(
     if outside.any():
         raise unreadable(stated.name)
     if stated.kind == "node":
-        known = leaves or StatedLeaves(Stated.of_manifest(stated), stated.type)
-        return Sets.of(cover, known), which
+        return Sets.of(cover, leaves or StatedLeaves(cover, stated)), which
     if not stated.has_ends:
         return Sets.of(cover), which
     found = Intervals.of(cover)
@@ -358,9 +324,3 @@ def read_cells(
     low = interval_ends(texts)[0].fill_null(domain_ends(stated)[0])
     means = found.steps.exact_places(interval_means(texts).fill_null(low))
     return found.with_means(place, means[place], count), which
-
-
-def unreadable(name: str) -> InputError:
-    """Return what to say of cells that are not what the manifest says."""
-    msg = f"Column {name!r} has cells outside its stated domain. shoal audit says more."
-    return InputError(msg)

@@ -124,16 +124,18 @@ def _counted(column: Column, cells: Spread, counts: NDArray[np.int64]) -> NDArra
         values, lows, highs = ends_in_units(column, cells)
         first, last = np.searchsorted(values, lows, "left"), np.searchsorted(values, highs, "right")
         numbers = before[last] - before[first]
-        if cells.gaps is None or column.gap is None:
+        if column.gap is None:
             return numbers
-        return numbers * ~cells.gaps.alone + counts[column.gap] * cells.gaps.covered
-    if cells.nodes is not None:
-        ranges = Leaves.of(column).ranges
-        ends = np.array([ranges.get(name, (0, -1)) for name in cells.nodes])
-        return before[ends[:, 1] + 1] - before[ends[:, 0]]
+        return numbers * ~cells.cover.alone + counts[column.gap] * cells.cover.gaps
+    if cells.leaves is not None:
+        assert cells.cover.domain.tree is not None
+        runs = map(Leaves.of(column).run, cells.cover.domain.tree.names)
+        begins, ends = np.array(list(runs))[cells.cover.nodes].T
+        return before[ends] - before[begins]
     rank_of = {label: rank for rank, label in enumerate(column.spellings)}
     by_label = np.array([counts[rank_of[x]] if x in rank_of else 0 for x in cells.labels])
-    return np.add.reduceat(by_label[cells.listed], cells.starts[:-1])
+    held = cells.held
+    return np.bincount(held.owners, by_label[held.ranks], len(held)).astype(np.int64)
 
 
 @dataclass(frozen=True)

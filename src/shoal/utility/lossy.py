@@ -143,8 +143,7 @@ def original_sizes(column: Column, cells: Spread) -> NDArray[np.float64]:
     if not isinstance(cells, Intervals):
         return cells.sizes
     _, lows, highs = ends_in_units(column, cells)
-    numbers = highs - lows + 1
-    return numbers if cells.gaps is None else cells.gaps.sizes(numbers)
+    return cells.holding(highs - lows + 1)
 
 
 def original_extent(column: Column, cells: Spread) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.utility.bands import spelled
+from shoal.utility.bands import spelled, tails
 from shoal.utility.columns import Intervals
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 SIDE = 20  # squares along an axis
-TAIL = 0.005  # of the rows at either end of an axis that may lie beyond its last square
 RUN = 2**13  # pairs of cells that are spread together: more of them take memory and no less time
 FAINT = 1e-5  # of the rows: fewer leave a square empty
 
@@ -85,16 +84,15 @@ def axis(spread: Spread, rows: NDArray[np.float64]) -> Axis:
     """Part a column into squares, and say which share of each cell lies in which."""
     if not isinstance(spread, Intervals):
         return _labels(spread)
-    return _numbers(spread, rows) if spread.gaps is None else _with_missing(spread, rows)
+    return _with_missing(spread, rows) if spread.missing else _numbers(spread, rows)
 
 
 def _with_missing(spread: Intervals, rows: NDArray[np.float64]) -> Axis:
     """Part numbers into squares, with one more for cells in which all of them are missing."""
-    assert spread.gaps is not None
-    there = ~spread.gaps.alone
+    there = ~spread.cover.alone
     found = _numbers(spread, rows * there)
     names = [f"{low} … {high}" for low, high in pairwise(found.names)]
-    return Axis(spread.name, [*names, "(missing)"], np.vstack([found.shares * there, ~there]))
+    return Axis(found.name, [*names, "(missing)"], np.vstack([found.shares * there, ~there]))
 
 
 def _numbers(spread: Intervals, rows: NDArray[np.float64]) -> Axis:
@@ -112,41 +110,23 @@ def _numbers(spread: Intervals, rows: NDArray[np.float64]) -> Axis:
         below = within
     shown = ((edges + float(steps.origin)) / float(steps.units)).tolist()
     names = [spelled(one, dates=steps.dates) for one in shown]
-    return Axis(spread.name, names, shares, edges=True)
-
-
-def tails(values: NDArray[np.float64], rows: NDArray) -> tuple[float, float]:
-    """Return between which values nearly all rows lie."""
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(rows[order])
-    places = np.searchsorted(reached, np.array([TAIL, 1 - TAIL]) * reached[-1])
-    first, last = values[order[np.minimum(places, len(order) - 1)]]
-    return float(first), float(last)
+    return Axis(spread.cover.domain.name, names, shares, edges=True)
 
 
 def _labels(spread: Sets) -> Axis:
     """Part labels, or the lowest nodes that are named, into squares: one each, or runs of them."""
     names, of = spread.labels.to_list(), np.arange(len(spread.labels))
     if spread.leaves is not None:
-        names, of = _lowest(spread.leaves.ranges, len(names))
+        lowest = spread.leaves.lowest()
+        met = list(dict.fromkeys(lowest.tolist()))  # in the order of the tree
+        of = np.argsort(met)[np.searchsorted(np.sort(met), lowest)]
+        names = [spread.leaves.tree.names[one] for one in met]
     squares = min(len(names), SIDE)
     square = np.arange(len(names)) * squares // len(names)
-    sizes = spread.sizes.astype(np.int64)
-    cell = np.repeat(np.arange(len(sizes)), sizes)
+    cell, sizes = spread.held.owners, spread.held.counts
     shares = np.zeros((squares, len(sizes)))
-    np.add.at(shares, (square[of[spread.listed]], cell), 1 / sizes[cell])
-    return Axis(spread.name, _run_names(names, square), shares)
-
-
-def _lowest(ranges: dict[str, tuple[int, int]], leaves: int) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the lowest named nodes, in the order of the tree, and which one each leaf is under."""
-    under = np.zeros(leaves, np.int64)
-    names = sorted(ranges, key=lambda name: ranges[name][0] - ranges[name][1])  # large ones first
-    for place, name in enumerate(names):
-        first, last = ranges[name]
-        under[first : last + 1] = place
-    order = {place: at for at, place in enumerate(dict.fromkeys(under.tolist()))}
-    return [names[one] for one in order], np.array([order[one] for one in under.tolist()])
+    np.add.at(shares, (square[of[spread.held.ranks]], cell), 1 / sizes[cell])
+    return Axis(spread.cover.domain.name, _run_names(names, square), shares)
 
 
 def _run_names(names: Sequence[str], square: NDArray[np.int64]) -> list[str]:

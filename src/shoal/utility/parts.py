@@ -163,7 +163,7 @@ class PartsTable:
         if isinstance(spread, Intervals):
             rows = cells[ROWS].to_numpy().astype(np.float64)
             borne = np.bincount(which, weights=rows, minlength=len(spread.lows))
-            spread = spread.borne(borne.astype(np.float64))
+            spread = spread.borne(borne)
         return KnownColumn(cells, spread, which)
 
     def _places(self, name: str, part: int) -> NDArray[np.int32]:

@@ -191,7 +191,7 @@ class BoxTable:
             if isinstance(column, Intervals):
                 sizes = self.sizes.astype(np.float64)
                 rows = np.bincount(cells, weights=sizes, minlength=len(column.lows))
-                self.quasi[name] = column.borne(rows.astype(np.float64))
+                self.quasi[name] = column.borne(rows)
 
     @classmethod
     def of(
@@ -302,7 +302,7 @@ class BoxTable:
         for place, (name, column) in enumerate(self.quasi.items()):
             if name in query and name not in told:
                 inside *= column.shares(query[name])[self.cells[place]]
-            elif name in query and isinstance(column, Intervals) and column.gaps is not None:
+            elif name in query and isinstance(column, Intervals) and column.missing:
                 inside *= np.asarray(column.known())[self.cells[place]]
         return inside
 

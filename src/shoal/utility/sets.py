@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.reading import code_by_kind
-from shoal.errors import BadCells
-from shoal.table.column import INTEGER
+from shoal.audit.cells import NOBODY
+from shoal.audit.reading import Stated, code_by_kind
+from shoal.errors import BadCells, InputError
+from shoal.release.cover import Cover
+from shoal.table.column import INTEGER, Column
 from shoal.table.dates import LARGEST, date_units, parse_dates
 from shoal.table.placing import distinct_of
 
@@ -31,70 +33,82 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.audit.reading import Stated
-    from shoal.table.column import Column
+    from shoal.release.stated import StatedColumn
+    from shoal.table.hierarchy import Tree
 
 
 class Leaves:
     """Labels in tree order, and the first and the last of them under every named node."""
 
-    def __init__(self, labels: list[str], ranges: dict[str, tuple[int, int]]) -> None:
-        self.labels = pl.Series(labels, dtype=pl.String)
-        self.ranges = ranges
-        self.rank_of = {label: rank for rank, label in enumerate(labels)}
+    def __init__(self, tree: Tree, domain: Column, low: NDArray, high: NDArray) -> None:
+        self.tree, self.domain, self.low, self.high = tree, domain, low, high
+        self.rank_of = {label: rank for rank, label in enumerate(domain.spellings)}
+        self.node = {name: node for node, name in enumerate(tree.names)}
 
     @classmethod
     def of(cls, column: Column) -> Leaves:
         """Take the labels of a column with a tree, in the order of its ranks."""
         assert column.tree is not None
         assert column.places is not None
-        low = column.places.searchsorted(column.tree.first, "left").tolist()
-        high = (column.places.searchsorted(column.tree.last, "right") - 1).tolist()
-        ends = zip(low, high, strict=True)
-        return cls(column.spellings.to_list(), dict(zip(column.tree.names, ends, strict=True)))
+        low = column.places.searchsorted(column.tree.first, "left")
+        high = column.places.searchsorted(column.tree.last, "right") - 1
+        return cls(column.tree, column, low, high)
 
     def rank(self, label: str) -> int | None:
         """Return the place of a label, None where it has none."""
         return self.rank_of.get(label)
 
-    def under(self, names: pl.Series) -> list[range]:
-        """Return the places under each of some nodes."""
-        return [range(self.ranges[name][0], self.ranges[name][1] + 1) for name in names]
+    def run(self, name: str) -> tuple[int, int]:
+        """Return where the labels under a node begin, and where they end; nowhere for no node."""
+        node = self.node.get(name)
+        return (0, 0) if node is None else (int(self.low[node]), int(self.high[node]) + 1)
+
+    def under(self, cover: Cover) -> Cover:
+        """Return the labels that are under nodes of this tree, or of what a manifest says of it."""
+        assert cover.domain.tree is not None
+        named = np.array([self.node.get(name, -1) for name in cover.domain.tree.names])
+        nodes = named[cover.nodes]
+        return Cover.of_runs(self.domain, self.low[nodes], self.high[nodes])
+
+    def lowest(self) -> NDArray[np.int64]:
+        """Return the lowest node over each label; of nodes with the same labels the highest."""
+        found = np.zeros(len(self.domain.spellings), np.int64)
+        for node in np.lexsort((-np.arange(len(self.low)), self.low - self.high)).tolist():
+            found[self.low[node] : self.high[node] + 1] = node
+        return found
 
 
 class StatedLeaves(Leaves):
     """The leaves that a manifest counts; those without a name wait to be asked for."""
 
-    def __init__(self, stated: Stated, type: str | None) -> None:
-        self.stated, self.type = stated, type
-        below: dict[str | None, list[str]] = {}
-        for name, parent in stated.parents.items():
-            below.setdefault(parent, []).append(name)
-        labels: list[str] = []
-        ranges: dict[str, tuple[int, int]] = {}
+    def __init__(self, cover: Cover, said: StatedColumn) -> None:
+        tree = cover.domain.tree
+        assert tree is not None
+        self.stated, self.type = Stated.of_manifest(said), said.type
+        count = int(tree.leaves[tree.up[-1, 0]])
+        if (tree.first < 0).any() or (tree.last >= count).any():
+            raise unreadable(said.name)
+        owner = np.zeros(count, np.int64)
+        for node in np.argsort(tree.first - tree.last, kind="stable").tolist():
+            owner[tree.first[node] : tree.last[node] + 1] = node
         self.free: dict[str, list[int]] = {}
-
-        def lay_out(name: str) -> None:
-            first = len(labels)
-            for child in below.get(name, ()):
-                lay_out(child)
-            unnamed = stated.leaves[name] - (len(labels) - first)
-            if stated.leaves[name] == 1 and unnamed:
-                labels.append(name)
-            else:
-                self.free[name] = list(range(len(labels), len(labels) + unnamed))
-                labels.extend(f"{name} #{number}" for number in range(unnamed))
-            ranges[name] = (first, len(labels) - 1)
-
-        lay_out(stated.root)
-        super().__init__(labels, ranges)
+        labels = []
+        for place, node in enumerate(owner.tolist()):
+            name = tree.names[node]
+            if tree.leaves[node] > 1:
+                free = self.free.setdefault(name, [])
+                name = f"{name} #{len(free)}"
+                free.append(place)
+            labels.append(name)
+        spellings = pl.Series(labels, dtype=pl.String)
+        super().__init__(tree, Column(said.name, None, spellings, NOBODY), tree.first, tree.last)
 
     def rank(self, label: str) -> int | None:
         """Return the place of a label; the first time, a free one under the lowest node above it.
 
         Where all places are taken, there is no such label.
         """
-        if label not in self.rank_of and label not in self.ranges:
+        if label not in self.rank_of and label not in self.node:
             names = self._above(label)
             depths = [len(self.stated.path(name)) for name in names]
             free = self.free.get(names[depths.index(max(depths))]) if names else None
@@ -108,6 +122,12 @@ class StatedLeaves(Leaves):
         except BadCells:  # no number, so it is under no node
             return []
         return self.stated.covering(self.stated.parents, distinct_of(column))[0]
+
+
+def unreadable(name: str) -> InputError:
+    """Return what to say of cells that are not what the manifest says."""
+    msg = f"Column {name!r} has cells outside its stated domain. shoal audit says more."
+    return InputError(msg)
 
 
 Cut = tuple[Any, int]  # a rational (or an infinity), and 0 just before it or 1 just after it

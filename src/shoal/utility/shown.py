@@ -17,16 +17,15 @@ import polars as pl
 from shoal.audit.cells import interval_ends
 from shoal.audit.claims import manifest_schema
 from shoal.errors import ShoalError
-from shoal.kernels.queries import interval_shares
 from shoal.table.forms import BOUNDS, INTERVALS, MEANS
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import PERSON, RESERVED
 from shoal.table.settling import weights_of
-from shoal.utility.bands import HUGE, day_edges, round_edges, spelled
+from shoal.utility.bands import HUGE, day_edges, round_edges, spelled, tails
 from shoal.utility.bias import different
 from shoal.utility.columns import Exact, Intervals, read_cells
 from shoal.utility.expression import read_condition
-from shoal.utility.maps import loss_map, tails
+from shoal.utility.maps import loss_map
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,7 +108,7 @@ class ShownCells:
         rows = np.zeros(len(spread.sizes), np.int64)
         np.add.at(rows, which, counts)
         if isinstance(spread, Intervals):
-            spread = spread.borne(rows.astype(np.float64))
+            spread = spread.borne(rows)
         return cls(name, cells.unique().sort(), spread, rows)
 
     @property
@@ -129,8 +128,7 @@ class ShownCells:
         if isinstance(spread, Intervals):
             unit = float(spread.steps.units)
             wide, whole = (spread.highs - spread.lows) / unit, float((spread.span - 1) / unit)
-            if spread.gaps is not None:
-                wide = np.where(spread.gaps.mixed, whole, np.where(spread.gaps.alone, 0.0, wide))
+            wide = np.where(spread.cover.mixed, whole, np.where(spread.cover.alone, 0.0, wide))
         order = np.argsort(wide, kind="stable")
         reached = np.cumsum(self.rows[order])
         half, most = (
@@ -156,19 +154,17 @@ class ShownCells:
         if isinstance(spread, Intervals):
             ends = interval_ends(self.texts)[0].drop_nulls().unique().sort()
             order = np.argsort(spread.lows, kind="stable")
-            known = self.rows if spread.gaps is None else self.rows * ~spread.gaps.alone
-            reached = np.cumsum(known[order])
+            reached = np.cumsum((self.rows * ~spread.cover.alone)[order])
             place = spread.lows[order[np.searchsorted(reached, UPPER * reached[-1])]]
             if ends.is_empty() or place not in (places := spread.steps.places(ends)):
                 return None  # most cells are missing
             return _at_least(self.name, ends[int(np.argmax(places == place))], dates=spread.dates)
-        if spread.nodes is not None:
+        if (tree := spread.cover.domain.tree) is not None:
             inner = spread.sizes < spread.extent
             chosen = np.where(inner, self.rows, 0) if inner.any() else self.rows
-            return _is(self.name, spread.nodes[int(np.argmax(chosen))])
+            return _is(self.name, tree.names[spread.cover.nodes[int(np.argmax(chosen))]])
         counts = np.zeros(len(spread.labels))
-        owners = np.repeat(np.arange(len(spread.sizes)), spread.sizes.astype(np.int64))
-        np.add.at(counts, spread.listed, (self.rows / spread.sizes)[owners])
+        np.add.at(counts, spread.held.ranks, (self.rows / spread.sizes)[spread.held.owners])
         return _is(self.name, spread.labels[int(np.argmax(counts))])
 
     def shares(self, wanted: Set) -> tuple[NDArray, NDArray, NDArray]:
@@ -176,11 +172,9 @@ class ShownCells:
         spread = self.spread
         found = plain = spread.shares(wanted)
         if isinstance(spread, Intervals):  # as far as cells reach, whatever is known of rows
-            plain = np.empty(len(spread.lows))
-            interval_shares(spread.lows, spread.highs, *spread.runs(wanted), plain)
-            if spread.gaps is not None:  # what is missing satisfies no question
-                gaps = spread.gaps
-                return (plain >= 1) & ~gaps.covered, found, (plain > 0) & ~gaps.alone
+            plain, cover = spread.reached(wanted), spread.cover
+            if spread.missing:  # what is missing satisfies no question
+                return (plain >= 1) & ~cover.gaps, found, (plain > 0) & ~cover.alone
         return plain >= 1, found, plain > 0
 
     def answer(self, wanted: Set) -> Answer:
