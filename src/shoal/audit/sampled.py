@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MODEL = "Skinner and Elliot (2002)"
-ERROR = 0.07  # which no estimate of the tests exceeds
+ERROR = 0.08  # which no estimate of the tests exceeds, nor one of benchmarks/population.py
 KNOWN_ERROR = (
-    "On 12 simulated samples whose populations are known, the estimate was off by at most 7 "
-    "percentage points."
+    "On 80 samples whose populations are known, 68 of them from eight public tables, the estimate "
+    "was off by at most 8 percentage points."
 )
 
 

@@ -39,7 +39,8 @@ app = typer.Typer(
 COMMANDS = (  # each in a module of its name but for those ELSEWHERE, in the order of the help
     *("inspect", "init", "anonymize", "coarsen", "plan", "audit", "report", "certificate"),
     *("dossier", "show"),
-    *("attack", "count", "estimate", "complete", "scripts", "compare", "tune", "demo", "serve"),
+    *("attack", "count", "estimate", "complete", "scripts", "export"),
+    *("compare", "tune", "demo", "serve"),
 )
 ELSEWHERE = {"show": "person"}  # `cli/show.py` is what commands share
 BARE = {"demo", "serve"}  # which go without any option

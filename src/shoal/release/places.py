@@ -95,6 +95,26 @@ def _check_place(target: Path) -> None:
         raise OutputError(msg)
 
 
+def check_outside(release: Path, path: Path, what: str) -> None:
+    """Raise before any work is done where a file about a release could not be written, or may not.
+
+    `what` begins the sentence that says it.
+    """
+    place = _real(path)
+    if _real(release) in (place, *place.parents):
+        msg = (
+            f"{what} lies outside the release, whose files are complete. Choose another "
+            f"{option('output')}."
+        )
+        raise UsageError(msg)
+    if os.path.lexists(path):
+        msg = f"{path.name!r} exists. Choose another {option('output')}."
+        raise OutputError(msg)
+    if not place.parent.is_dir():
+        msg = f"Cannot write {path.name!r}: its directory does not exist."
+        raise OutputError(msg)
+
+
 def check_private(
     path: str | Path,
     target: Path | None = None,
@@ -268,14 +288,18 @@ def whole_file(
 
 
 def write_whole(
-    path: str | Path, text: str, *, force: bool, what: str = "output", mode: int = PRIVATE
+    path: str | Path,
+    content: str | bytes,
+    *,
+    force: bool,
+    what: str = "output",
+    mode: int = PRIVATE,
 ) -> None:
-    """Write a text, whole or not at all; by default only its owner can ever read it."""
+    """Write a file, whole or not at all; by default only its owner can ever read it."""
+    data = content.encode() if isinstance(content, str) else content
     with (
         as_output_errors(_real(path).name),
-        whole_file(
-            path, lambda file: file.write(text.encode()), force=force, what=what, mode=mode
-        ) as place,
+        whole_file(path, lambda file: file.write(data), force=force, what=what, mode=mode) as place,
     ):
         place()
 

@@ -6,16 +6,15 @@ there are many columns. The programs are for R, pandas and Stata.
 
 from __future__ import annotations
 
-import os
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.identification import check_threshold
 from shoal.audit.manifest import read_manifest
-from shoal.errors import OutputError, UsageError
+from shoal.errors import UsageError
 from shoal.exact import upward
-from shoal.release.places import PUBLIC, new_directory, write_whole
+from shoal.release.places import PUBLIC, check_outside, new_directory, write_whole
 from shoal.runs.audit import audited
 from shoal.runs.facts import facts
 from shoal.table.files import tables_named
@@ -99,18 +98,9 @@ def certificate(
 
 def _check_place(directory: Path, path: Path) -> None:
     """Raise before any work is done where the certificate could not be written, or should not."""
-    place, release = Path(os.path.realpath(path)), Path(os.path.realpath(directory))
-    if release in (place, *place.parents):
-        msg = "A certificate lies outside the release, whose files are complete. Choose another."
-        raise UsageError(msg)
-    if place.suffix == ".pdf":
+    if path.suffix == ".pdf":
         msg = (
             f"A certificate is a page to print, for example 'certificate.html'. Got {path.name!r}."
         )
         raise UsageError(msg)
-    if os.path.lexists(path):
-        msg = f"{path.name!r} exists. Choose another name for the certificate."
-        raise OutputError(msg)
-    if not place.parent.is_dir():
-        msg = f"Cannot write {path.name!r}: its directory does not exist."
-        raise OutputError(msg)
+    check_outside(directory, path, "A certificate")

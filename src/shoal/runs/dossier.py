@@ -6,7 +6,6 @@ The public part is a function of the release and of the answers that stand in th
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +19,8 @@ from shoal.audit.safe_harbor import safe_harbor
 from shoal.audit.sampled import population_risk
 from shoal.audit.stranger import Stranger
 from shoal.audit.tables import read_tables
-from shoal.errors import AuditFailed, OutputError, ShoalError, UsageError, option
-from shoal.release.places import PRIVATE, PUBLIC, as_output_errors, whole_file
+from shoal.errors import AuditFailed, ShoalError, UsageError, option
+from shoal.release.places import PRIVATE, PUBLIC, check_outside, write_whole
 from shoal.release.statement import check_context
 from shoal.runs.attacking import attack
 from shoal.runs.audit import audited
@@ -123,20 +122,11 @@ def dossier(
         own["attack"] = _attacked(place, table.fill_nan(None), whom, said, control)
     private = annex(asked, known, own)
     pages = [written(one, path.suffix) for one in (shown, private)]
-    _write(path, pages[0], PUBLIC)
-    _write(beside, pages[1], PRIVATE)
+    write_whole(path, pages[0], force=False, mode=PUBLIC)
+    write_whole(beside, pages[1], force=False, mode=PRIVATE)
     kinds = [one["kind"] for section in shown["sections"] for one in section["fields"]]
     computed, answered, left = (kinds.count(kind) for kind in ("computed", "answered", "open"))
     return Dossier(norm, path, beside, computed, answered, left, holds=not complaints)
-
-
-def _write(path: Path, page: bytes, mode: int) -> None:
-    """Write a file whole or not at all."""
-    with (
-        as_output_errors(path.name),
-        whole_file(path, lambda file: file.write(page), force=False, mode=mode) as put,
-    ):
-        put()
 
 
 def _check_places(directory: Path, *paths: Path) -> None:
@@ -145,19 +135,7 @@ def _check_places(directory: Path, *paths: Path) -> None:
         if path.suffix not in FORMATS:
             msg = f"A dossier is a file such as dossier.html or dossier.docx. Got {path.name!r}."
             raise UsageError(msg)
-        place = Path(os.path.realpath(path))
-        if Path(os.path.realpath(directory)) in place.parents:
-            msg = (
-                "A dossier lies outside the release, whose files are complete. Choose another "
-                f"{option('output')}."
-            )
-            raise UsageError(msg)
-        if os.path.lexists(path):
-            msg = f"{path.name!r} exists. Choose another {option('output')}."
-            raise OutputError(msg)
-        if not place.parent.is_dir():
-            msg = f"Cannot write {path.name!r}: its directory does not exist."
-            raise OutputError(msg)
+        check_outside(directory, path, "A dossier")
 
 
 def _known(place: Path, manifest: Manifest) -> tuple[dict[str, Any], list[str]]:

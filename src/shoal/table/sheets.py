@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from datetime import time
 from xml.etree import ElementTree as ET
 
 import polars as pl
@@ -70,9 +71,7 @@ class Book:
             table = self._load(sheet, header_row=0)
             first = self._first_line(sheet) if self.merged(sheet) else 0
             table = self._filled(table, sheet, first + 1)
-        return layout.emptied(
-            table.with_columns(_whole(column) for column in table if column.dtype.is_float())
-        )
+        return layout.emptied(table.with_columns(_plainest(column) for column in table))
 
     def _within(self, sheet: str, layout: FileLayout) -> pl.DataFrame:
         named = self.lines(sheet, layout.above, layout.lines)
@@ -156,7 +155,15 @@ def _place(letters: bytes) -> int:
     return place - 1
 
 
-def _whole(column: pl.Series) -> pl.Series:
-    """Return integers where all numbers are; a sheet knows doubles only."""
-    whole = (column == column.floor()) & (column.abs() <= EXACT)
-    return column.cast(pl.Int64) if whole.all() else column
+def _plainest(column: pl.Series) -> pl.Series:
+    """Return integers where all numbers are, and days where all times are midnight.
+
+    A sheet knows doubles and times only.
+    """
+    if column.dtype.is_float():
+        whole = (column == column.floor()) & (column.abs() <= EXACT)
+        return column.cast(pl.Int64) if whole.all() else column
+    if column.dtype == pl.Datetime and column.count():
+        midnight = column.dt.time() == time()
+        return column.cast(pl.Date) if midnight.all() else column
+    return column

@@ -22,7 +22,7 @@ from shoal.audit.manifest import read_manifest
 from shoal.errors import InputError, UnknownColumn
 from shoal.table.coding import NUMBER
 from shoal.table.dates import date_parts, not_dates
-from shoal.table.forms import MEANS, PEOPLE, TWO_TABLES, VALUES, ends_of, gaps_of
+from shoal.table.forms import MEANS, PEOPLE, RELEASE, TWO_TABLES, VALUES, ends_of, gaps_of
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.reading import give_frame, take_frame
 from shoal.table.schema import NODE, RESERVED
@@ -247,6 +247,12 @@ def read(directory: str | Path) -> Any:
     A number or date that is never mixed stands in one column, as it is. Two tables come as a pair:
     people and values.
     """
+    tables = typed_tables(directory)
+    return (tables[PEOPLE], tables[VALUES]) if VALUES in tables else tables[RELEASE]
+
+
+def typed_tables(directory: str | Path) -> dict[str, pl.DataFrame]:
+    """Read all tables of a release directory with types, by their names."""
     from shoal.table.databases.access import is_address
 
     place = Path(directory)
@@ -255,11 +261,14 @@ def read(directory: str | Path) -> Any:
         raise InputError(msg)
     manifest = open_stated(place)
     tables = open_tables(place, manifest)
+    sensitive = manifest.named("sensitive")
+    known = {RELEASE: tables.rows}
     if tables.people is not None:
-        people = _with_types(tables.people, manifest)
-        sensitive = manifest.named("sensitive")
-        return people, _with_types(tables.rows.select(RESERVED, *sensitive), manifest)
-    return _with_types(tables.rows, manifest)
+        known = {PEOPLE: tables.people, VALUES: tables.rows.select(RESERVED, *sensitive)}
+    for name, linked in tables.linked.items():
+        plain = {column: column.removeprefix(f"{name}.") for column in linked.columns}
+        known[name] = linked.rename(plain)
+    return {name: _with_types(table, manifest) for name, table in known.items()}
 
 
 def _with_types(table: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
