@@ -31,7 +31,6 @@ from shoal.runs.compare import compare as compare
 from shoal.runs.completing import complete as complete
 from shoal.runs.dossier import dossier as dossier
 from shoal.runs.estimating import estimate as estimate
-from shoal.runs.export import export as export
 from shoal.runs.plan import plan as plan
 from shoal.runs.release import Release as Release
 from shoal.runs.report import report as report

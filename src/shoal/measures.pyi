@@ -1,6 +1,7 @@
 # The public names of shoal.measures: each loads its module when it is first used.
 
 from shoal.audit.survey import levels as levels
+from shoal.runs.exporting import export_file as export_file
 from shoal.runs.knowing import minimality as minimality
 from shoal.runs.learning import learning_from_release as learning_from_release
 from shoal.runs.learning import learning_utility as learning_utility

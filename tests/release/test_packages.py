@@ -12,7 +12,7 @@ import pytest
 import shoal
 from shoal.datasets.census import census
 from shoal.errors import InputError, OutputError
-from shoal.release.packages import PACKAGES, packed, valid_names
+from shoal.release.packages import PACKAGES, packaged, valid_names
 from shoal.table.forms import FORMS, TWO_TABLES
 from shoal.table.reading import read_table
 
@@ -53,7 +53,7 @@ def as_text(cells: pl.Series) -> list[str | None]:
 def test_the_file_holds_what_the_release_does(release, form, ending, tmp_path):
     place = tmp_path / "out"
     release.as_form(form).write(place)
-    paths = shoal.export(place, tmp_path / f"table{ending}")
+    paths = shoal.measures.export_file(place, tmp_path / f"table{ending}")
     stems = ["table-people", "table-values"] if form == TWO_TABLES else ["table"]
     assert [path.name for path in paths] == [f"{stem}{ending}" for stem in stems]
     found = shoal.measures.read(place)
@@ -87,7 +87,7 @@ def test_what_such_programs_cannot_hold_stays_text(ending):
             "day": [date(1895, 1, 1), None, date(2024, 2, 29)],
         }
     )
-    made = packed(table, PACKAGES[ending], "T" * 300)
+    made = packaged(table, PACKAGES[ending], "T" * 300)
     assert len(made) > 100
 
 
@@ -110,16 +110,16 @@ def test_a_release_that_was_changed_and_a_file_that_is_there_are_refused(release
     place = tmp_path / "out"
     release.write(place)
     with pytest.raises(shoal.UsageError, match=r"\.dta or \.sav"):
-        shoal.export(place, tmp_path / "table.csv")
+        shoal.measures.export_file(place, tmp_path / "table.csv")
     with pytest.raises(shoal.UsageError, match="outside the release"):
-        shoal.export(place, place / "table.dta")
+        shoal.measures.export_file(place, place / "table.dta")
     (tmp_path / "there.dta").touch()
     with pytest.raises(OutputError, match="exists"):
-        shoal.export(place, tmp_path / "there.dta")
+        shoal.measures.export_file(place, tmp_path / "there.dta")
     with (place / "release.csv").open("a") as file:
         file.write("1,2,3,4,5\n")
     with pytest.raises((shoal.AuditFailed, InputError)):
-        shoal.export(place, tmp_path / "table.dta")
+        shoal.measures.export_file(place, tmp_path / "table.dta")
     assert not (tmp_path / "table.dta").exists()
 
 
@@ -134,5 +134,5 @@ def test_a_file_that_does_not_hold_the_release_is_not_kept(monkeypatch, release,
 
     monkeypatch.setattr(pyreadstat, "write_dta", spoiled)
     with pytest.raises(OutputError, match="read again"):
-        shoal.export(place, tmp_path / "table.dta")
+        shoal.measures.export_file(place, tmp_path / "table.dta")
     assert not (tmp_path / "table.dta").exists()

@@ -22,5 +22,5 @@ def export(
     """
     import shoal
 
-    for path in shoal.export(release, output):
+    for path in shoal.measures.export_file(release, output):
         typer.echo(path)

@@ -20,7 +20,7 @@ from shoal.table.files import load
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-LABELLED = 1_000  # labels of a column that become codes; beyond them it is text
+MOST_LABELS = 1_000  # labels of a column that become codes; beyond them it is text
 DIGITS = 15  # that a double keeps of every decimal number
 WORDS = (
     "all and by eq ge gt le lt ne not or to with byte double float if in int long using strl "
@@ -51,7 +51,7 @@ PACKAGES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
+class Labelled:
     """A table as a program holds it: cells, the labels of codes, and what columns were called."""
 
     cells: pl.DataFrame
@@ -68,7 +68,7 @@ def package_of(path: Path) -> Package:
     return found
 
 
-def packed(table: pl.DataFrame, package: Package, title: str) -> bytes:
+def packaged(table: pl.DataFrame, package: Package, title: str) -> bytes:
     """Return a table as the bytes of a file, which was read again and holds what it has to."""
     library = load("pyreadstat", extra="statistics", what=f"Writing {package.name}")
     coded = code(table, package)
@@ -93,7 +93,7 @@ def packed(table: pl.DataFrame, package: Package, title: str) -> bytes:
         return path.read_bytes()
 
 
-def code(table: pl.DataFrame, package: Package) -> Coded:
+def code(table: pl.DataFrame, package: Package) -> Labelled:
     """Return a table with the names, types and codes that a program takes."""
     names = valid_names(table.columns, package.longest_name)
     cells, labels = [], {}
@@ -102,7 +102,7 @@ def code(table: pl.DataFrame, package: Package) -> Coded:
         if plain.dtype == pl.String:
             known = plain.unique().drop_nulls().sort()
             longest = max(known.str.len_bytes(), default=0)
-            if len(known) <= LABELLED and longest <= package.longest_label:
+            if len(known) <= MOST_LABELS and longest <= package.longest_label:
                 codes = {label: place for place, label in enumerate(known, 1)}
                 labels[name] = {place: label for label, place in codes.items()}
                 plain = plain.replace_strict(codes, default=None, return_dtype=pl.Float64)
@@ -117,7 +117,7 @@ def code(table: pl.DataFrame, package: Package) -> Coded:
         name: _cut(old, package.longest_title)
         for name, old in zip(names, table.columns, strict=True)
     }
-    return Coded(pl.DataFrame(cells), labels, shown)
+    return Labelled(pl.DataFrame(cells), labels, shown)
 
 
 def valid_names(names: Iterable[str], longest: int) -> list[str]:
@@ -163,7 +163,7 @@ def _cut(text: str, longest: int) -> str:
     return text.encode()[:longest].decode(errors="ignore")
 
 
-def _compare(coded: Coded, found: pl.DataFrame, said: Any, package: Package) -> None:
+def _compare(coded: Labelled, found: pl.DataFrame, said: Any, package: Package) -> None:
     """Raise where what was read again is not what was written."""
     labels = {
         name: {int(place): label for place, label in own.items()}

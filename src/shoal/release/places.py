@@ -95,7 +95,7 @@ def _check_place(target: Path) -> None:
         raise OutputError(msg)
 
 
-def check_outside(release: Path, path: Path, what: str) -> None:
+def check_beside(release: Path, path: Path, what: str) -> None:
     """Raise before any work is done where a file about a release could not be written, or may not.
 
     `what` begins the sentence that says it.

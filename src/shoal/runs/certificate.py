@@ -14,7 +14,7 @@ from shoal.audit.identification import check_threshold
 from shoal.audit.manifest import read_manifest
 from shoal.errors import UsageError
 from shoal.exact import upward
-from shoal.release.places import PUBLIC, check_outside, new_directory, write_whole
+from shoal.release.places import PUBLIC, check_beside, new_directory, write_whole
 from shoal.runs.audit import audited
 from shoal.runs.facts import facts
 from shoal.table.files import tables_named
@@ -103,4 +103,4 @@ def _check_place(directory: Path, path: Path) -> None:
             f"A certificate is a page to print, for example 'certificate.html'. Got {path.name!r}."
         )
         raise UsageError(msg)
-    check_outside(directory, path, "A certificate")
+    check_beside(directory, path, "A certificate")

@@ -20,7 +20,7 @@ from shoal.audit.sampled import population_risk
 from shoal.audit.stranger import Stranger
 from shoal.audit.tables import read_tables
 from shoal.errors import AuditFailed, ShoalError, UsageError, option
-from shoal.release.places import PRIVATE, PUBLIC, check_outside, write_whole
+from shoal.release.places import PRIVATE, PUBLIC, check_beside, write_whole
 from shoal.release.statement import check_context
 from shoal.runs.attacking import attack
 from shoal.runs.audit import audited
@@ -135,7 +135,7 @@ def _check_places(directory: Path, *paths: Path) -> None:
         if path.suffix not in FORMATS:
             msg = f"A dossier is a file such as dossier.html or dossier.docx. Got {path.name!r}."
             raise UsageError(msg)
-        check_outside(directory, path, "A dossier")
+        check_beside(directory, path, "A dossier")
 
 
 def _known(place: Path, manifest: Manifest) -> tuple[dict[str, Any], list[str]]:

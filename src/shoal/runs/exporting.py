@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from shoal.audit.gate import open_stated
 from shoal.errors import UsageError
-from shoal.release.packages import package_of, packed
-from shoal.release.places import PUBLIC, check_outside, write_whole
+from shoal.release.packages import package_of, packaged
+from shoal.release.places import PUBLIC, check_beside, write_whole
 from shoal.utility.numbers import typed_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def export(release: str | Path, output: str | Path) -> Sequence[Path]:
+def export_file(release: str | Path, output: str | Path) -> Sequence[Path]:
     """Write a release as a file of Stata (`.dta`) or SPSS (`.sav`), and read it again to compare.
 
     It is made from the published files, which have to be those that the manifest names. Intervals
@@ -40,9 +40,9 @@ def export(release: str | Path, output: str | Path) -> Sequence[Path]:
     alone = len(tables) == 1
     paths = [path if alone else path.with_stem(f"{path.stem}-{name}") for name in tables]
     for one in paths:
-        check_outside(place, one, "A file for another program")
+        check_beside(place, one, "A file for another program")
     title = open_stated(place).title or ""
-    made = [packed(table, package, title) for table in tables.values()]
+    made = [packaged(table, package, title) for table in tables.values()]
     for one, content in zip(paths, made, strict=True):
         write_whole(one, content, force=False, mode=PUBLIC)
     return paths
