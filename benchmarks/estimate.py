@@ -22,7 +22,9 @@ import polars as pl
 
 import shoal
 from shoal.estimation import analyses as what
+from shoal.estimation import judging
 from shoal.estimation.analyses import Analysis
+from shoal.estimation.completing import Problem
 from shoal.estimation.opening import Analysable, open_release
 from shoal.release.manifest import Manifest
 from shoal.release.stated import StatedAsk, StatedLoss
@@ -108,6 +110,21 @@ TABLES = {  # table, quasi columns, sensitive column
         ),
         ["age", "weeks_worked", "sex", "education"],
         "wage_per_hour",
+    ),
+    "labels": (
+        lambda: read("census_acs2024_50k").filter(pl.col("age") >= 18),
+        ["age", "sex", "marital", "workclass"],
+        "income",
+    ),
+    "space": (
+        lambda: read("kc_house_sales"),
+        ["bedrooms", "bathrooms", "floors", "yr_built"],
+        "sqft_living",
+    ),
+    "taxes": (
+        lambda: read("casc_census"),
+        ["AGI", "PTOTVAL", "EMCONTRB"],
+        "FEDTAX",
     ),
 }
 
@@ -198,6 +215,17 @@ def publish(sample, quasi, value, method, epsilon):
     return shoal.anonymize(sample, schema, require=require, method=method, form="two-tables")
 
 
+SEEN = []  # what the draws of the latest samples said, for who looks for better rules
+
+
+def watched(completed, diagnose=judging.Diagnosis.of):
+    SEEN.append(vars(diagnosis := diagnose(completed)))
+    return diagnosis
+
+
+judging.Diagnosis.of = watched
+
+
 @dataclass
 class Trial:
     """A table, a method and a requirement: samples of it are published and analysed."""
@@ -206,6 +234,7 @@ class Trial:
     method: str
     share: float
     anyway: bool
+    answered: bool = False
 
     def prepare(self) -> None:
         """Read the table; the whole of it is the truth, and its limit says what ε is."""
@@ -231,7 +260,9 @@ class Trial:
         except shoal.NotAchievable:
             return None
         begun = time.process_time()
-        found = answer(open_release(made), self.asked, 20, 2, seed, anyway=self.anyway)
+        release = open_release(made)
+        SEEN.clear()
+        found = answer(release, self.asked, 20, 2, seed, anyway=self.anyway)
         return {
             "table": self.name,
             "method": self.method,
@@ -243,6 +274,8 @@ class Trial:
             "original": np.stack([mine[0], np.sqrt(mine[1])]).tolist(),
             "status": found.status,
             "reason": found.reason,
+            "diagnosis": SEEN[-1:],
+            "telling": judging.between_groups(Problem(release, self.value)),
             "quantities": [
                 [q.estimate, q.se, q.low, q.high, q.naive, q.missing, q.rhat, q.status]
                 for q in found.quantities
@@ -335,6 +368,9 @@ def main():
     parser.add_argument("--samples", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="seed of the first sample")
     parser.add_argument("--anyway", action="store_true")
+    parser.add_argument(
+        "--patience", type=int, default=200, help="samples, all refused, after which one goes on"
+    )
     parser.add_argument("--output", default="estimate.jsonl")
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
@@ -346,10 +382,13 @@ def main():
             for share in map(float, options.shares.split(",")) if options.shares else shares:
                 trials.append(Trial(name, method, share, anyway or options.anyway))
                 trials[-1].prepare()
-    for seed in range(options.first, options.first + options.samples) if trials else ():
+    for turn, seed in enumerate(range(options.first, options.first + options.samples)):
         for trial in trials:  # all in turn, so that what is there early is of all
+            if turn >= options.patience and not trial.answered:
+                continue
             record = trial.sample(seed)
             if record is not None:
+                trial.answered |= record["status"] != "refused" or trial.anyway
                 with out.open("a") as file:
                     file.write(json.dumps(record) + "\n")
     show(out)

@@ -32,8 +32,9 @@ def band_chances(
     scores: list[float], shares: list[float], centres: list[list[float]]
 ) -> list[float]:
     """Return how likely each band is for one member: in proportion to share · exp(s · centre)."""
-    weights = [
-        math.exp(share + sum(s * c for s, c in zip(scores, centre, strict=True)))
+    powers = [
+        share + sum(s * c for s, c in zip(scores, centre, strict=True))
         for share, centre in zip(shares, centres, strict=True)
     ]
+    weights = [math.exp(power - max(powers)) for power in powers]
     return [weight / sum(weights) for weight in weights]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
+import statsmodels.api as sm
 
 import shoal
 from estimation.people import QUASI, simulated
@@ -47,6 +49,36 @@ def test_a_node_is_a_region_of_the_quasi_columns():
     assert isinstance(spread, float)
     assert isinstance(whole, float)
     assert spread > 0.3 * whole
+
+
+@pytest.mark.parametrize(
+    ("samples", "least"), [(20, 0.8), pytest.param(120, 0.9, marks=pytest.mark.long)]
+)
+def test_a_regression_over_nodes_is_right(samples, least):
+    """Which values go into a node is decided by quasi values, so no pairing is needed for it."""
+    schema = shoal.Schema(quasi=["age", "hours"], sensitive="pay")
+    slopes, hits = [], []
+    for seed in range(samples):
+        random = np.random.default_rng(seed)
+        age, hours = random.integers(18, 75, 1000), random.integers(10, 60, 1000)
+        pay = (20_000 + 300 * age + 200 * hours + random.normal(0, 6000, 1000)).round().astype(int)
+        table = pl.DataFrame({"age": age, "hours": hours, "pay": pay})
+        people, values = published(
+            table=table,
+            schema=schema,
+            form="two-tables",
+            require="EpsilonM(epsilon=1500, m=3)",
+            seed=seed,
+        ).table
+        nodes = people.group_by("node").agg(pl.len(), pl.col("age", "hours").mean())
+        nodes = nodes.join(values.group_by("node").agg(pl.col("pay").mean()), on="node")
+        design = np.column_stack([np.ones(len(nodes)), nodes["age"], nodes["hours"]])
+        fit = sm.WLS(nodes["pay"].to_numpy(), design, nodes["len"].to_numpy()).fit()
+        slopes.append(fit.params[1:])
+        low, high = fit.conf_int()[1:].T
+        hits.append((low <= [300, 200]) & (high >= [300, 200]))
+    assert np.mean(slopes, 0) == pytest.approx([300, 200], abs=10)
+    assert least <= np.mean(hits) <= 1
 
 
 def spoil(place, change):

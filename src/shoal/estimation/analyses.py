@@ -46,7 +46,7 @@ class Analysis:
     def beyond(self, model: QuasiBasis) -> list[str]:
         """Return the terms that the model does not have."""
         return [
-            " and ".join(sorted(term))
+            f"the term {' and '.join(sorted(term))}"
             for term in self.terms
             if not (term <= model.plain if len(term) <= 1 else term <= model.crossed)
             or len(term) > 2
@@ -77,21 +77,29 @@ def regression(release: Analysable, formula: str, *, logit: bool) -> Analysis:
     left = _left(release, asked.left, asked.value, mixed=bool(asked.own))
     weights = weights_in(release)
 
+    inverse = np.linalg.pinv(design * np.sqrt(weights)[:, None]) * np.sqrt(weights)
+    spare = release.rows / (release.rows - design.shape[1])
+    begun: list[NDArray] = []  # where the fit before ended: completed tables are alike
+
     def least_squares(order: NDArray[np.int32]) -> Fitted:
-        found = sm.WLS(left(order), design, weights=weights).fit(cov_type="HC1")
-        return np.asarray(found.params), np.asarray(found.bse) ** 2
+        numbers = left(order)
+        slopes = inverse @ numbers
+        return slopes, inverse**2 @ (numbers - design @ slopes) ** 2 * spare  # HC1
 
     def logistic(order: NDArray[np.int32]) -> Fitted:
+        start = begun[-1] if begun else None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 if release.weights is None:
-                    found = sm.Logit(left(order), design).fit(disp=0, warn_convergence=False)
+                    model = sm.Logit(left(order), design)
+                    found = model.fit(start_params=start, disp=0, warn_convergence=False)
                 else:
                     binomial = sm.families.Binomial()
                     model = sm.GLM(left(order), design, binomial, var_weights=weights)
                     found = model.fit(cov_type="HC1")
-                return np.asarray(found.params), np.asarray(found.bse) ** 2
+                begun[:] = [np.asarray(found.params)]
+                return begun[0], np.asarray(found.bse) ** 2
             except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
                 return (np.full(design.shape[1], np.nan),) * 2
 

@@ -19,7 +19,7 @@ import polars as pl
 from shoal.audit.compared import LEARNING, Compared
 from shoal.audit.linking import code_both, windows
 from shoal.estimation.bases import quasi_basis
-from shoal.estimation.chains import BURN, Sampler, one_thread
+from shoal.estimation.chains import BURN, Sampler, expect_bands, one_thread
 from shoal.estimation.completing import Problem
 from shoal.estimation.opening import installed, labels_of, numbers_of, open_release
 from shoal.release.manifest import NoConclusion
@@ -120,18 +120,16 @@ def _fitted(
     sampler: Sampler, features: NDArray[np.float64]
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return completed tables, and how likely each band of values is for some other people."""
-    from shoal.kernels.swapping import expect_bands
-
     sampler.advance(BURN)
     features = np.ascontiguousarray(features)
     bands = len(sampler.counts)
     mean = np.zeros((len(features), bands))
-    chances, expected = np.empty_like(mean), np.empty((len(features), sampler.functions))
+    chances = np.empty_like(mean)
     orders = []
     for _ in range(DRAWS):
         orders.append(sampler.advance(APART, 1).orders[0])
         scores = features @ sampler.theta
-        expect_bands(scores, sampler.shares, sampler.centres, chances, expected)
+        expect_bands(scores, sampler.shares, sampler.centres, chances)
         mean += chances / DRAWS
     return np.stack(orders), mean
 

@@ -29,6 +29,7 @@ LOOSE = 0.25  # the precision of what is not shrunk
 EVERY = 12  # iterations after which the curvature is computed anew
 ROWS = 10_000  # that the curvature is computed from, at most
 STRIDE = 3.0  # the longest step of a parameter
+FAR = 600.0  # logarithms this far apart cannot be exponents together
 
 
 @contextmanager
@@ -38,6 +39,27 @@ def one_thread() -> Iterator[None]:
 
     with threadpool_limits(limits=1):
         yield
+
+
+def expect_bands(scores: Reals, shares: Reals, centres: Reals, chances: Reals) -> Reals:
+    """Find how likely each band of values is for each member; return the functions expected.
+
+    Whole arrays at a time: their exponents are computed several at once, those of a loop are not.
+
+    Parameters
+    ----------
+    scores : of each member.
+    shares : the logarithm of each band's.
+    centres : the functions of each band.
+    chances : of each band for each member; filled.
+    """
+    np.dot(scores, centres.T, out=chances)
+    chances += shares
+    top = chances.max()
+    chances -= top if top - chances.min() < FAR else chances.max(1, keepdims=True)
+    np.exp(chances, out=chances)
+    chances *= (1 / (chances @ np.ones(len(centres))))[:, None]
+    return chances @ centres
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +158,8 @@ class Sampler:
     def _newton(self, completed: Reals, weight: Reals, *, last: bool) -> None:
         from scipy.linalg import solve_triangular
 
-        from shoal.kernels.swapping import expect_bands
-
         scores = self.features @ self.theta
-        expect_bands(scores, self.shares, self.centres, self.chances, self.expected)
+        self.expected = expect_bands(scores, self.shares, self.centres, self.chances)
         if self.done < 6 or self.done % EVERY == 0 or self.done in {STAGE, STAGE // 2}:
             self.curvature = self._curved()
         slope = completed - self.features.T @ self.expected - weight * self.theta

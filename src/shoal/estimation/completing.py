@@ -10,9 +10,9 @@ import numpy as np
 
 from shoal.estimation.bases import label_basis, number_basis, quasi_basis
 from shoal.estimation.chains import BURN, Sampler, one_thread
-from shoal.estimation.judging import Panel
+from shoal.estimation.judging import AGREED, Panel
 from shoal.estimation.opening import numbers_of
-from shoal.estimation.pooling import split_rhat
+from shoal.estimation.pooling import pool, split_rhat
 from shoal.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 WINDOW = 150  # iterations that tables are kept from, at first
 KEPT = 50  # tables that each chain keeps
 DOUBLED = 3  # times that the window is doubled, at most
+IMMATERIAL = 0.02  # the share of an error's square that chains may differ by, whatever the split R̂
 PHASE = "chains"
 
 
@@ -76,11 +77,16 @@ class Completed:
     off: Reals
 
     def tables(self, number: int) -> NDArray[np.int32]:
-        """Return some of the completed tables, evenly spaced, from all chains alike."""
-        chains, kept, members = self.orders.shape
-        share = -(-number // chains)
-        places = np.linspace(0, kept, share + 1).round()[1:].astype(int) - 1
-        return self.orders[:, places].transpose(1, 0, 2).reshape(-1, members)[:number]
+        """Return some of the completed tables, evenly spaced."""
+        return some(self.orders, number)
+
+
+def some(every: NDArray, number: int) -> NDArray:
+    """Return some of what there is of each table (chains × tables × …), of all chains alike."""
+    chains, kept, *rest = every.shape
+    share = -(-number // chains)
+    places = np.linspace(0, kept, share + 1).round()[1:].astype(int) - 1
+    return every[:, places].swapaxes(0, 1).reshape(-1, *rest)[:number]
 
 
 def complete_tables(
@@ -122,3 +128,20 @@ def agreement(fits: Reals) -> Reals:
     with np.errstate(invalid="ignore"):
         found = split_rhat(fits)
     return np.where(np.isfinite(fits).all((0, 1)), found, np.inf)
+
+
+def agreed(fits: Reals) -> NDArray[np.bool_]:
+    """Return on which quantities the chains agree (chains × tables × (estimate, variance) × …).
+
+    They do too where how they differ is next to nothing beside the error of the estimate.
+    """
+    rhat = agreement(fits[:, :, 0])
+    every = fits.reshape(-1, *fits.shape[2:])
+    with np.errstate(invalid="ignore"):
+        apart = pool(every[:, 0], every[:, 1]).missing * (1 - 1 / rhat**2)
+    return (rhat < AGREED) | (apart < IMMATERIAL)
+
+
+def long_enough(fits: Reals) -> bool:
+    """Return whether longer chains would not help: they agree on all that is defined."""
+    return bool((agreed(fits) | ~np.isfinite(fits).all((0, 1, 2))).all())

@@ -33,31 +33,3 @@ def swap_within(order, starts, scores, functions, sweeps, chance):
                 gain += (scores[i, k] - scores[j, k]) * (functions[other, k] - functions[mine, k])
             if gain >= 0.0 or drawn(chance) < np.exp(gain):
                 order[i], order[j] = other, mine
-
-
-@compiled("void(float64[:,::1], float64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
-def expect_bands(scores, shares, centres, chances, means):
-    """Find how likely each band of values is for each member, and the functions expected of it.
-
-    IN: scores, of each member; shares, the logarithm of each band's; centres, the functions of each
-    band. OUT: chances, of each band; means, the functions expected.
-    """
-    bands, width = centres.shape
-    for row in range(scores.shape[0]):
-        top = -np.inf
-        for band in range(bands):
-            said = shares[band]
-            for k in range(width):
-                said += scores[row, k] * centres[band, k]
-            chances[row, band] = said
-            top = max(top, said)
-        total = 0.0
-        for band in range(bands):
-            chances[row, band] = np.exp(chances[row, band] - top)
-            total += chances[row, band]
-        for k in range(width):
-            means[row, k] = 0.0
-        for band in range(bands):
-            chances[row, band] /= total
-            for k in range(width):
-                means[row, k] += chances[row, band] * centres[band, k]

@@ -35,6 +35,7 @@ CORRECTED = "The bias of its groups was measured on completed tables and subtrac
 def bias(
     completed: Completed,
     seen: Diagnosis,
+    first: Analysis,
     asked: Callable[[Analysable], Analysis],
     *,
     chains: int,
@@ -45,7 +46,6 @@ def bias(
     Nothing is searched, and nothing is off, where groups do not follow values, or hardly do.
     """
     release, name = completed.problem.release, completed.problem.column
-    first = asked(release)
     if not needs_correction(release.manifest, seen):
         nothing = np.zeros(len(first.names))
         return nothing, nothing, nothing

@@ -235,13 +235,12 @@ def answer(
     progress: Progress = silent,
 ) -> Estimates:
     """Return what a release answers, each quantity with its status; none where all are refused."""
-    from shoal.estimation import judging
-    from shoal.estimation.completing import Problem, agreement, complete_tables
+    from shoal.estimation import completing, judging
     from shoal.estimation.pooling import pool
     from shoal.runs.correcting import CORRECTED, bias
 
     analysis = asked(release)
-    problem = Problem(release, analysis.value)
+    problem = completing.Problem(release, analysis.value)
     naive, squares, same = _at_random(release, analysis, seed)
     if same.all() and not caveats(release.manifest, exact=True):
         error = np.sqrt(squares)
@@ -256,30 +255,28 @@ def answer(
     def settled(found: Completed) -> bool:
         seen[:] = [judging.Diagnosis.of(found)]
         fits[:] = [np.array([[analysis.fit(order) for order in one] for one in found.orders])]
-        done = bool((agreement(fits[0][:, :, 0]) < judging.AGREED).all())
         hopeless = seen[0].missing >= judging.MISSING and not anyway
-        return hopeless or (done and seen[0].apart <= judging.APART)
+        return hopeless or (completing.long_enough(fits[0]) and seen[0].apart <= judging.APART)
 
-    completed = complete_tables(
+    completed = completing.complete_tables(
         problem, chains=chains, seed=seed, tables=tables, settled=settled, progress=progress
     )
     reasons += seen[0].reasons()
     if reasons and not anyway:
         return Estimates(analysis.said, REFUSED, " ".join(reasons), ())
-    rhat = agreement(fits[0][:, :, 0])  # of chains × tables × (estimate, variance) × quantities
-    kept = np.array([analysis.fit(order) for order in completed.tables(tables)])
-    off, added, again = bias(completed, seen[0], asked, chains=chains, seed=seed)
-    rhat = np.maximum(rhat, again)
+    rhat, agreeing = completing.agreement(fits[0][:, :, 0]), completing.agreed(fits[0])
+    kept = completing.some(fits[0], tables)
+    off, added, again = bias(completed, seen[0], analysis, asked, chains=chains, seed=seed)
+    rhat, agreeing = np.maximum(rhat, again), agreeing & (again < judging.AGREED)
     pooled = pool(kept[:, 0] - off, kept[:, 1], added)
     general = caveats(release.manifest)
     general += [CORRECTED] * bool(off.any())
-    beyond = analysis.beyond(problem.quasi)
-    general += [f"The model does not have the term {one}." for one in beyond]
+    general += [f"The model does not have {one}." for one in analysis.beyond(problem.quasi)]
 
     def judged(place: int) -> tuple[str, str]:
         if reasons:
             return REFUSED, " ".join(reasons)
-        if not rhat[place] < judging.AGREED:
+        if not agreeing[place]:
             return REFUSED, f"The chains do not agree on {analysis.names[place]}."
         if general:
             return APPROXIMATE, " ".join(general)
