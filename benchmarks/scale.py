@@ -18,15 +18,17 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parent / "systems"))
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # a table of 1,000 rows is slower on more
 import meter
 from common import load
-from measuring import Case, attacks, errors
+from measuring import Case, attacks, auc, errors
 from scaling import FIGURES, FILE, KEY, METER_FIGURES, METER_FILE, read, show
 
 from shoal.datasets.census import census
@@ -113,6 +115,15 @@ def fed(python: Path, script: str, words: Sequence[str], jobs: list[dict], **mor
     return subprocess.run(command, input=lines, text=True, check=True, **more)
 
 
+@cache
+def _best(one: Case, source: str) -> float:
+    """Return how well a classifier does that learns from the people of a draw themselves."""
+    members, controls = (
+        pl.read_csv(Path(source).with_stem(name)) for name in ("members", "controls")
+    )
+    return auc(one, members, controls, members)
+
+
 def measured(job: dict, one: Case) -> dict:
     """Measure what a system made."""
     members, controls = (pl.read_csv(job[name]) for name in ("source", "controls"))
@@ -120,7 +131,7 @@ def measured(job: dict, one: Case) -> dict:
     line = {name: job[name] for name in KEY} | json.loads(target.with_suffix(".json").read_text())
     if line["status"]:
         return line
-    line |= errors(one, members, pl.read_csv(target), controls)
+    line |= errors(one, members, pl.read_csv(target), controls, _best(one, job["source"]))
     for attack, shares in attacks(one, members, controls, target, job["seed"]).items():
         line |= {f"{attack} {side}": share for side, share in shares.items()}
     return line
@@ -158,31 +169,43 @@ def main() -> None:
 
 
 def measure_all(chosen: argparse.Namespace) -> None:
-    """Make and measure what is not known yet."""
+    """Make and measure what is not known yet: all with the first seed, then with the next."""
     folder: Path = chosen.environments
     cases = {name: TABLES[name]() for name in chosen.tables.split(",")}
     names = sorted(path.stem for path in SYSTEMS.glob("by_*.py"))
     names = [name for name in names if chosen.only in {"", name[3:]}]
     jobs = jobs_of(cases, names, folder, chosen.rows)
-    for name in names:
-        own = [one for one in undone(jobs, FILE) if one["system"] == name[3:]]
-        to_make = [one for one in own if not Path(one["target"]).with_suffix(".json").exists()]
-        if to_make:
-            python = python_of(importlib.import_module(name).REQUIREMENTS, folder, name[3:])
-            fed(python, "run.py", [name], to_make)
-        for one in own:
-            line = measured(one, cases[one["table"]])
-            print(json.dumps(line), flush=True)
-            write(FILE, FIGURES, line)
-    if chosen.only:
-        return
+    for seed in range(1, SEEDS + 1):
+        for name in names:
+            _measure(
+                [one for one in jobs if (one["seed"], one["system"]) == (seed, name[3:])],
+                name, cases, folder,
+            )  # fmt: skip
+        if seed == 1 and not chosen.only:
+            _attack_from_outside(jobs, folder)
+
+
+def _measure(jobs: list[dict], name: str, cases: dict[str, Case], folder: Path) -> None:
+    """Have one system make what it did not yet, and measure that."""
+    own = undone(jobs, FILE)
+    to_make = [one for one in own if not Path(one["target"]).with_suffix(".json").exists()]
+    if to_make:
+        python = python_of(importlib.import_module(name).REQUIREMENTS, folder, name[3:])
+        fed(python, "run.py", [name], to_make)
+    for one in own:
+        line = measured(one, cases[one["table"]])
+        print(json.dumps(line), flush=True)
+        write(FILE, FIGURES, line)
+
+
+def _attack_from_outside(jobs: list[dict], folder: Path) -> None:
+    """Have the package anonymeter attack two of the tables, as the first seed drew them."""
     outside = [one for one in undone(jobs, METER_FILE) if one["table"] in OUTSIDE]
     outside = [one for one in outside if one["seed"] == 1 and Path(one["target"]).exists()]
-    if outside:
+    for one in outside:
         python = python_of(meter.REQUIREMENTS, folder, "meter")
-        told = fed(python, "meter.py", [], outside, stdout=subprocess.PIPE, env=os.environ)
-        for text in told.stdout.splitlines():
-            write(METER_FILE, METER_FIGURES, json.loads(text))
+        told = fed(python, "meter.py", [], [one], stdout=subprocess.PIPE)
+        write(METER_FILE, METER_FIGURES, json.loads(told.stdout))
 
 
 if __name__ == "__main__":

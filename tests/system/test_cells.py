@@ -98,7 +98,7 @@ def test_a_cell_that_is_drawn_around_its_rows_fails_the_audit(place: Path) -> No
         (["--method", "Exchange()"], "makes groups without cuts"),
         (["--method", "Mondrian(relaxed=True)"], "divides rows with equal values"),
         (["--method", "Freeform(k=4)"], "makes groups without cuts"),
-        (["--ledger", "series.ledger", "--person", "who"], "cannot be combined"),
+        (["--ledger", "series.ledger", "--person", "who"], "bounds and a step of column 'age'"),
         (["--engine", "Spark()"], "cannot be combined"),
         (["--cells", "round"], "takes tight or regions"),
     ],

@@ -144,9 +144,16 @@ def _linked(manifest: Manifest) -> Found:
 def _regions(manifest: Manifest) -> Found:
     """Yield where regions cannot be, or lack what says where they were cut."""
     if manifest.cells is None:
+        yield bool(manifest.births), "'births' go with regions"
         return
-    other = not manifest.grouped or manifest.in_series or manifest.form == TWO_TABLES
-    yield other, "'cells' go with groups, and neither with a series nor with two tables"
+    other = not manifest.grouped or manifest.form == TWO_TABLES
+    yield other, "'cells' go with groups, and not with two tables"
+    yield manifest.in_series != bool(manifest.births), "'births' are those of regions in a series"
+    firsts = [one.first for one in manifest.births]
+    yield firsts != sorted(set(firsts)), "'births' have to begin with ever higher numbers"
+    width = len(manifest.quasi)
+    odd = any(len(one) != width for birth in manifest.births for one in birth.gone)
+    yield odd, "'births' have to name a cell of every quasi column"
     for column in manifest.columns:
         cut = column.has_ends and not column.never_mix
         unsaid = cut and (column.step is None or column.bounds is None)

@@ -4,12 +4,14 @@ Beginning with all that the manifest says there can be, a part is cut in a colum
 on both sides. In the end every cell has to fill what is left for it, in every column: a cell that
 is drawn around its rows does not, nor do two cells that overlap. Cells have to end on the public
 grid. What is never mixed, and people with different numbers of rows, are parted by themselves.
+So are the rounds of a series, where the cells of groups that are gone fill their place.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +19,7 @@ import polars as pl
 
 from shoal.audit.cells import covers_missing, interval_ends, read_set
 from shoal.table.dates import date_parts
+from shoal.table.forms import MEANS
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import PERSON, RESERVED
 
@@ -38,11 +41,37 @@ def check_regions(
     published: pl.DataFrame, manifest: Manifest, linked: Mapping[str, pl.DataFrame]
 ) -> list[str]:
     """Return a sentence where cells that are said to be regions are none."""
-    quasi = manifest.quasi
-    exact = [column.name for column in quasi if column.never_mix]
-    cut = [column for column in quasi if column.name not in exact]
-    keys = _with_counts(published, manifest, linked)
-    cells = keys.group_by([RESERVED]).first().drop(RESERVED)
+    keys = _without_means(_with_counts(published, manifest, linked), manifest)
+    cells = keys.group_by([RESERVED]).first()
+    if not manifest.births:
+        return _check(cells.drop(RESERVED), manifest)
+    firsts = [one.first for one in manifest.births]
+    born = cells[RESERVED].cast(pl.String).cast(pl.Int64, strict=False).fill_null(-1)
+    round_of = np.searchsorted(firsts, born.to_numpy(), "right") - 1
+    wrong = [f"{n:,} groups were born in no round." for n in [int((round_of < 0).sum())] if n]
+    cells = cells.select(manifest.named("quasi")).cast(pl.String)  # of one row a person
+    for place, birth in enumerate(manifest.births):
+        gone = pl.DataFrame(birth.gone, schema=cells.schema, orient="row")
+        ways: dict[str, dict[str, list[str]]] = {}
+        for column in manifest.quasi:
+            if column.kind == "node" and not column.never_mix:
+                read = [read_set(text) or [""] for text in gone[column.name]]
+                ways[column.name] = {way[-1]: way for way in read}
+                gone = gone.with_columns(
+                    pl.Series(column.name, [way[-1] for way in read], pl.String)
+                )
+        own = pl.concat([cells.filter(round_of == place), gone])
+        wrong += _check(own, manifest, ways) if own.height else []
+    return wrong
+
+
+def _check(
+    cells: pl.DataFrame,
+    manifest: Manifest,
+    ways: Mapping[str, Mapping[str, list[str]]] = MappingProxyType({}),
+) -> list[str]:
+    """Return a sentence where the cells of one round are no regions."""
+    cut = [column for column in manifest.quasi if not column.never_mix]
     cells = cells.unique(maintain_order=True)  # cells that are equal are one region
     apart = [name for name in cells.columns if name not in {c.name for c in cut}]
     part = np.zeros(cells.height, np.int64)
@@ -53,7 +82,7 @@ def check_regions(
     for column in cut:
         texts = cells[column.name].cast(pl.String)
         axis = (
-            StatedBranches.of(texts, column)
+            StatedBranches.of(texts, column, ways.get(column.name))
             if column.kind == "node"
             else StatedLine.of(texts, column)
         )
@@ -77,6 +106,16 @@ def check_regions(
         f"{int(wrong.sum()):,} of {cells.height:,} regions are not what cuts leave: they overlap "
         "others, or end where no cut parts them from others."
     ]
+
+
+def _without_means(cells: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
+    """Return cells without the means of their groups: groups that share a region have others."""
+    if manifest.form != MEANS:
+        return cells
+    ends = [column.name for column in manifest.quasi if column.kind == "interval"]
+    return cells.with_columns(
+        pl.col(ends).cast(pl.String).str.replace(r"^\[([^,]+), [^,]+, ([^,]+)\]$", "[$1, $2]")
+    )
 
 
 def _with_counts(
@@ -194,8 +233,17 @@ class StatedBranches:
     box: Ints
 
     @classmethod
-    def of(cls, texts: pl.Series, column: StatedColumn) -> StatedBranches:
-        """Read the cells of a column; of nodes with the same values the highest stands for all."""
+    def of(
+        cls,
+        texts: pl.Series,
+        column: StatedColumn,
+        gone: Mapping[str, list[str]] | None = None,
+    ) -> StatedBranches:
+        """Read the cells of a column; of nodes with the same values the highest stands for all.
+
+        In a series every node stands for itself: later rounds may bring other values under it. The
+        ways down to those of `gone` groups are said.
+        """
         nodes = {node.name: node for node in column.tree.nodes}
         number = {name: place for place, name in enumerate(nodes)}
 
@@ -204,12 +252,14 @@ class StatedBranches:
             node: StatedNode | None = nodes[name]
             while node is not None:
                 above = None if node.parent is None else nodes[node.parent]
-                if above is None or above.leaves > node.leaves:
+                if gone is not None or above is None or above.leaves > node.leaves:
                     found.append(number[node.name])
                 node = above
             return found[::-1]
 
         ways = {name: way(name) for name in nodes}
+        for name, named in (gone or {}).items():
+            ways[name] = [number.setdefault(one, len(number)) for one in named]
         deep = max(map(len, ways.values())) + 1
         cells = [ways.get(text, []) for text in texts.fill_null(MISSING_LABEL)]
         above = np.full((len(cells), deep), NOWHERE, np.int64)

@@ -251,6 +251,9 @@ def _wrong_after(before: Part, part: Part, used: set[int]) -> list[str]:
     ]
     if roles[0] != roles[1]:
         wrong.append(f"Its columns are not those of {before.name}.")
+    firsts = [[one.first for one in p.manifest.births] for p in (before, part)]
+    if firsts[0] != firsts[1][: len(firsts[0])]:
+        wrong.append(f"Its groups were born in other rounds than {before.name} says.")
     lived = before.groups.keys() & part.groups.keys()
     changed = [group for group in lived if before.groups[group] != part.groups[group]]
     if changed:

@@ -272,7 +272,7 @@ def in_form(release: ReleaseData, form: str) -> ReleaseData:
     if release.heterogeneous:
         changed = replace(recoding, form=form)
         return replace(release, manifest=manifest, recoding=changed)
-    groups = _as_found(Groups.of(layout.borne), layout)
+    groups = as_found(Groups.of(layout.borne), layout)
     covered = covers(release.coded, columns, groups)
     different, ncp = recode(covered, groups, form, release.schema, layout, release.suppression)
     changed = replace(recoding, covers=different, form=form)
@@ -281,7 +281,7 @@ def in_form(release: ReleaseData, form: str) -> ReleaseData:
     return replace(release, manifest=manifest, recoding=changed)
 
 
-def _as_found(groups: Groups, layout: Layout) -> Groups:
+def as_found(groups: Groups, layout: Layout) -> Groups:
     """Return groups with the nodes that they come from, where these are published."""
     if layout.nodes is None:
         return groups

@@ -290,6 +290,8 @@ class Cover:
         elif self.starts is None:
             keys = self.low.astype(np.int64) * self.domain.distinct + self.top
             keys = keys * 2 + self.mixed
+            if self.named is not None:  # two nodes may cover the same values
+                keys = keys * (int(self.named.max(initial=0)) + 1) + self.named
             _, first, which = np.unique(keys, return_index=True, return_inverse=True)
         else:
             for chance in count():

@@ -62,6 +62,8 @@ class Ledger:
     rows : the rows of living groups; `WHO` they are about, their `GROUP`, whether that person is
         `HERE` now, and their cells as text.
     groups : a digest of the published rows of every group there ever was, by its number.
+    regions : the regions of every group there ever was, where cells are regions.
+    births : the number of the first group of each round in which groups were born.
     gone : people of dropped groups, as HMACs.
     rounds : the releases so far.
     seen : a digest of the file as it was last read or written, None before there is one.
@@ -71,6 +73,8 @@ class Ledger:
     fixed: dict[str, Any]
     rows: pl.DataFrame
     groups: list[str] = field(default_factory=list)
+    regions: list[dict[str, Any]] = field(default_factory=list)
+    births: list[int] = field(default_factory=list)
     gone: set[str] = field(default_factory=set)
     rounds: list[Round] = field(default_factory=list)
     seen: str | None = None
@@ -105,6 +109,7 @@ class Ledger:
                 "fixed": self.fixed,
                 "rows": self.rows.to_dict(as_series=False),
                 "groups": self.groups,
+                **({"regions": self.regions, "births": self.births} if self.regions else {}),
                 "gone": sorted(self.gone),
                 "rounds": [
                     {
@@ -201,6 +206,8 @@ def read_ledger(path: str | Path) -> Ledger:
             fixed=said["fixed"],
             rows=pl.DataFrame(columns, schema={n: kinds.get(n, pl.String) for n in columns}),
             groups=list(said["groups"]),
+            regions=[dict(one) for one in said.get("regions", [])],
+            births=[int(one) for one in said.get("births", [])],
             gone=set(said["gone"]),
             rounds=[
                 Round(

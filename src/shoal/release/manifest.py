@@ -20,6 +20,7 @@ from shoal.release.stated import (
     Regions,
     Some,
     StatedAsk,
+    StatedBirth,
     StatedChances,
     StatedColumn,
     StatedExposed,
@@ -81,6 +82,7 @@ class Manifest(Record, kw_only=True):
     coarsened_from: Digest | None = None
     held_out: Count | None = None
     held_out_people: Count | None = None
+    births: list[StatedBirth] = field(default_factory=list)
     previous: Digest | UnsetType | None = UNSET  # null in the first release of a series
     context: dict[Annotated[str, one_of(*CONTEXT)], Line] = field(default_factory=dict)
     date: Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")] = LATER

@@ -9,25 +9,34 @@ column. A hierarchy is cut between the children of one node: each of them is a p
 lies in it or not.
 
 People with different numbers of rows, and values that are never mixed, are parted by themselves.
+
+In a series the groups of each round are cut by themselves, out of all that the schema says there
+can be, and their regions are remembered: later tables change neither bounds nor nodes of them.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.release.cells import cells
 from shoal.release.cover import Cover
 from shoal.release.layout import row_counts
 from shoal.table.grid import CutGrid, grid_of, on_grid
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from shoal.principles.groups import Groups
     from shoal.table.coded import Coded
     from shoal.table.column import Column
+    from shoal.table.hierarchy import Tree
 
     Ints = NDArray[np.int64]
 
@@ -108,9 +117,12 @@ class Branches:
     box: Ints
 
     @classmethod
-    def of(cls, column: Column, low: Ints, high: Ints) -> Branches:
-        """Begin with what covers everything."""
+    def of(cls, column: Column, low: Ints, high: Ints, *, lasting: bool = False) -> Branches:
+        """Begin with what covers everything, or `lasting` with the root, under which all is."""
         whole = column.nodes(np.array([0], np.int32), np.array([column.distinct - 1], np.int32))
+        if lasting:
+            assert column.tree is not None
+            whole = np.flatnonzero(column.tree.parents() < 0).astype(np.int32)
         own = column.nodes(low.astype(np.int32), high.astype(np.int32)).astype(np.int64)
         return cls(column, low, high, own, np.full(len(low), int(whole[0]), np.int64))
 
@@ -146,12 +158,17 @@ def children(column: Column, part: Ints, low: Ints, high: Ints, node: Ints) -> I
         found = np.where(climbing, parents[found], found)
 
 
-def regions(coded: Coded, groups: Groups) -> list[Cover]:
-    """Return the regions of all groups, column by column; what is never mixed is one value."""
+def regions(coded: Coded, groups: Groups, *, lasting: bool = False) -> list[Cover]:
+    """Return the regions of all groups, column by column; what is never mixed is one value.
+
+    Those that `lasting` draws depend on nothing but the groups and what the schema says.
+    """
+    if coded.drawn is not None:
+        return drawn_before(coded, groups, coded.drawn)
     exact = coded.never_mix
     units = np.arange(len(groups)) if groups.nodes is None else groups.nodes
     hulls = [_hull(column, groups, units) for column in coded.quasi]
-    cut = [_axis(c, *hull) for c, hull in zip(coded.quasi, hulls, strict=True)]
+    cut = [_axis(c, *hull, lasting=lasting) for c, hull in zip(coded.quasi, hulls, strict=True)]
     part = strata(coded, groups, units)
     moving = [one for c, (one, _) in zip(coded.quasi, cut, strict=True) if c.name not in exact]
     parts = 0
@@ -164,7 +181,7 @@ def regions(coded: Coded, groups: Groups) -> list[Cover]:
         if column.name in exact:
             found.append(Cover.of(column, groups))
         elif isinstance(axis, Branches):
-            found.append(_under(column, axis.box[units]))
+            found.append(_under(column, axis.box[units], lasting=lasting))
         else:
             ends = axis.box_low[units], axis.box_high[units]
             made = Cover.of_runs(column, *ends) if grid is None else _between(column, *grid, *ends)
@@ -198,11 +215,11 @@ def reach_of(part: Ints, low: Ints, high: Ints, distinct: int) -> tuple[Ints, In
 
 
 def _axis(
-    column: Column, low: Ints, high: Ints
+    column: Column, low: Ints, high: Ints, *, lasting: bool
 ) -> tuple[Stretch | Branches, tuple[CutGrid, Ints] | None]:
     """Return what a column is cut along, and its grid where it has one."""
     if column.tree is not None:
-        return Branches.of(column, low, high), None
+        return Branches.of(column, low, high, lasting=lasting), None
     if column.values is None:
         return Stretch.of(low, high, column.distinct - 1), None
     grid, places = grid_of(column)
@@ -225,10 +242,77 @@ def _between(column: Column, grid: CutGrid, held: Ints, low: Ints, high: Ints) -
     return Cover(made, ranks[0], ranks[1], most=most)
 
 
-def _under(column: Column, node: Ints) -> Cover:
-    """Return the ranks under nodes."""
+def _under(column: Column, node: Ints, *, lasting: bool = False) -> Cover:
+    """Return the ranks under nodes, which `lasting` go by these names whatever is under them."""
     assert column.tree is not None
     assert column.places is not None
     low = np.searchsorted(column.places, column.tree.first[node])
     high = np.searchsorted(column.places, column.tree.last[node], "right") - 1
-    return Cover(column, low.astype(np.int32), high.astype(np.int32))
+    named = node.astype(np.int32) if lasting else None
+    return Cover(column, low.astype(np.int32), high.astype(np.int32), named=named)
+
+
+Drawn = Mapping[
+    str, Any
+]  # of a group, by column: the first and the last place on a grid, or a text
+
+
+def remembered(coded: Coded, groups: Groups) -> list[dict[str, Any]]:
+    """Return the regions of each group as a ledger keeps them."""
+    found: list[dict[str, Any]] = [{} for _ in range(len(groups))]
+    for cover in regions(coded, groups, lasting=True):
+        column = cover.domain
+        kept: list[Any] = cells(cover).to_list()
+        if column.values is not None and column.name not in coded.never_mix:
+            _, places = grid_of(column)
+            kept = np.column_stack([places[cover.low], places[cover.high]]).tolist()
+        for one, cell in zip(found, kept, strict=True):
+            one[column.name] = cell
+    return found
+
+
+def drawn_before(coded: Coded, groups: Groups, drawn: Sequence[Drawn]) -> list[Cover]:
+    """Return the regions that groups were given when they were born; `drawn` has each row's."""
+    own = [drawn[row] for row in groups.order[groups.starts[:-1]].tolist()]
+    found = []
+    for column in coded.quasi:
+        kept = [one[column.name] for one in own]
+        if column.name in coded.never_mix:
+            found.append(Cover.of(column, groups))
+        elif column.tree is not None:
+            number = {name: place for place, name in enumerate(column.tree.names)}
+            found.append(_under(column, np.array([number[name] for name in kept]), lasting=True))
+        else:
+            grid, places = grid_of(column)
+            ends = np.array(kept, np.int64).T
+            found.append(_between(column, replace(grid, decimals=None), places, *ends))
+    return found
+
+
+def _way(tree: Tree, name: str) -> list[str]:
+    """Return the names of the nodes from the root down to one."""
+    parents, node = tree.parents(), tree.names.index(name)
+    found = []
+    while node >= 0:
+        found.append(tree.names[node])
+        node = int(parents[node])
+    return found[::-1]
+
+
+def drawn_texts(coded: Coded, drawn: Sequence[Drawn], names: Sequence[str]) -> list[list[str]]:
+    """Return the cells of regions that no group of a table need have, as they are spelled.
+
+    Of a node it is the way down to it, a JSON array: a manifest names no nodes that no group has.
+    """
+    found = []
+    by_name = {column.name: column for column in coded.quasi}
+    for column in map(by_name.__getitem__, names):
+        kept = [one[column.name] for one in drawn]
+        if kept and column.values is not None and column.name not in coded.never_mix:
+            grid, places = grid_of(column)
+            ends = np.array(kept, np.int64).T
+            kept = cells(_between(column, replace(grid, decimals=None), places, *ends)).to_list()
+        elif column.tree is not None and column.name not in coded.never_mix:
+            kept = [json.dumps(_way(column.tree, name), ensure_ascii=False) for name in kept]
+        found.append(kept)
+    return [list(one) for one in zip(*found, strict=True)]

@@ -180,6 +180,17 @@ class StatedTable(Record, kw_only=True):
     columns: Annotated[list[StatedColumn], Meta(min_length=1)]
 
 
+class StatedBirth(Record):
+    """The groups that were born in one round of a series, where cells are regions.
+
+    Their numbers begin with `first`. `gone` are the cells, in the order of the quasi columns, of
+    those that are not published any more; they were when they were born.
+    """
+
+    first: Count
+    gone: list[list[Text]]
+
+
 class StatedLoss(Record):
     """What was lost, of all columns and of each."""
 

@@ -129,7 +129,6 @@ def check_cells(run: Run) -> None:
     choose_method(run.method, run.asked, cells=REGIONS).check_cells(REGIONS)
     refused = {
         f"{option('form', TWO_TABLES)}, which publishes no cells": run.form == TWO_TABLES,
-        f"{option('ledger')}, whose groups never change their cells": run.ledger is not None,
         f"{option('population')}, which is compared with tight cells": run.population is not None,
         f"this {option('engine')}": engine_of(run.engine).spreads,
     }

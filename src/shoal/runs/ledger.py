@@ -24,6 +24,7 @@ from shoal.release.cells import cells
 from shoal.release.cover import Cover
 from shoal.release.ledger import GROUP, HERE, WHO
 from shoal.runs.doing import release_here
+from shoal.runs.lasting import fixed_grid, take_groups
 from shoal.table.coded import code_table
 from shoal.table.coding import code_column, code_lenient
 from shoal.table.files import FORMATS
@@ -75,7 +76,7 @@ def fixed_by(run: Run, columns: list[str]) -> dict[str, Any]:
             share = known.kind == SHARE and value is not None
             found[known.fixed] = str(read_share(value)) if share else _kept(value)
     trims = {name: one.words for name, one in run.schema.trims.items()}
-    return found | {"rounding_and_thresholds": trims}
+    return found | {"rounding_and_thresholds": trims} | fixed_grid(run)
 
 
 def _kept(value: Any) -> Any:
@@ -122,12 +123,11 @@ def _shown(said: Any) -> str:
 
 def as_before(schema: Schema, ledger: Ledger) -> Schema:
     """Return a schema with what the first table of a series decided: thresholds, types, dates."""
-    fixed = ledger.fixed
     return replace(
         schema,
-        **fixed.get("thresholds", {}),
-        types={**schema.types, **fixed.get("types", {})},
-        date_formats={**fixed.get("date_formats", {}), **schema.date_formats},
+        **ledger.fixed.get("thresholds", {}),
+        types={**schema.types, **ledger.fixed.get("types", {})},
+        date_formats={**ledger.fixed.get("date_formats", {}), **schema.date_formats},
     )
 
 
@@ -281,7 +281,7 @@ def _take_in(
         }
     )
     ledger.rows = pl.concat([ledger.rows, mine.hstack(stored)])
-    ledger.groups += [""] * len(groups)  # known when they are written
+    take_groups(ledger, born, groups, order)
 
 
 def _type(column: Column, schema: Schema) -> str:

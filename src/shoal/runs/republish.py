@@ -33,6 +33,7 @@ from shoal.runs.asked import say_asked
 from shoal.runs.checks import reads_files
 from shoal.runs.estimate import whole_run
 from shoal.runs.holding import Held, held_file, hold_out_in_series
+from shoal.runs.lasting import say_births, with_regions
 from shoal.runs.ledger import (
     Turn,
     as_before,
@@ -335,6 +336,7 @@ class _Series:
         here = ledger.rows[HERE].to_numpy()
         real = np.bincount(labels, weights=here).astype(np.int64)
         coded = replace(coded, person_of=PersonOf(np.arange(len(coded))))
+        coded = with_regions(coded, ledger, numbers[labels])
         made = build_release(
             stored,
             replace(run.schema, person=PERSON),
@@ -363,6 +365,7 @@ class _Series:
             suppressed_people=turn.absent,
             previous=ledger.previous,
         )
+        say_births(made.manifest, ledger, coded, {*numbers.tolist()})
         return Release.of(
             replace(
                 made,
@@ -378,7 +381,6 @@ class _Series:
         """Write the ledger of a release that is about to appear, and who is to be told of."""
         manifest = read_manifest(staged)
         changed = 0
-        reals: dict[int, int] = {}
         for group, rows in group_rows(read_spelled(staged, manifest)).items():
             digest = digest_of_rows(rows)
             changed += self.ledger.groups[group] not in {"", digest}
@@ -389,10 +391,8 @@ class _Series:
                 "published. A hierarchy or a type of a column is not what it was."
             )
             raise AuditFailed(msg)
-        counted = self.ledger.rows.group_by(GROUP).agg(pl.col(HERE).sum())
-        reals = {int(group): int(real) for group, real in counted.iter_rows()}
-        facts = {"absent": turn.absent, "dropped": turn.dropped}
-        facts |= {} if held is None else held.counts
+        reals = dict(self.ledger.rows.group_by(GROUP).agg(pl.col(HERE).sum()).iter_rows())
+        facts = {"absent": turn.absent, "dropped": turn.dropped} | (held.counts if held else {})
         done = Round(digest_of(staged / MANIFEST), reals, str(target), facts)
         if self.ledger.pending:
             self.ledger.rounds.pop()

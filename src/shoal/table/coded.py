@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -72,6 +72,7 @@ class Coded:
     about. At most `most_rows` of one person are to be published (`capped` are not here), and
     `rows_known` says whether a reader may know how many a person has. `linked` are tables of more
     rows about them. `cells` says how cells are drawn; columns of `never_mix` stay as they are.
+    Where regions were drawn before, in a series, `drawn` has those of each row.
     """
 
     quasi: tuple[Column, ...]
@@ -85,6 +86,7 @@ class Coded:
     linked: tuple[Linked, ...] = ()
     capped: NDArray[np.int64] | None = None
     cells: str = TIGHT
+    drawn: Sequence[Mapping[str, Any]] | None = None
     never_mix: tuple[str, ...] = ()
 
     whom: ClassVar[str] = "rows"  # what is counted, for sentences
@@ -519,7 +521,5 @@ class Sensitive:
 
     def labels(self) -> list[tuple[str, ...]]:
         """Return the distinct values as they are spelled, the first spelling of a number."""
-        spelled = [
-            column.spellings.gather(self.places[:, j]) for j, column in enumerate(self.columns)
-        ]
+        spelled = [c.spellings.gather(self.places[:, j]) for j, c in enumerate(self.columns)]
         return list(zip(*spelled, strict=True))
