@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise, permutations, product
 
+import numba
 import numpy as np
 import pytest
 
@@ -579,3 +580,16 @@ def test_xcolor_keeps_sizes_and_never_raises_the_potential(forms):
         order, cuts = initialize(degree, 64 // 6)
         start_pairs = sum(sum(table.counts(order[a:b].tolist(), 0)) for a, b in pairwise(cuts))
         assert groups.pairs.sum() <= start_pairs
+
+
+def test_a_search_weighs_a_replacement_without_a_call() -> None:
+    """A call hands over all arrays of the groups, which takes longer than what it asks for."""
+
+    @numba.njit(_nrt=False)
+    def both(space, groups, g, i, h, j):
+        return ncp_after(space, groups, g, i, h, j) + ncp_after(space, groups, h, j, g, i)
+
+    table = Table(0, 23)
+    both(table.space, table.groups(4), 0, 0, 1, 0)
+    (found,) = both.inspect_asm().values()
+    assert "_ZN5shoal7kernels8exchange4loss" not in found  # the name of a loop, as it is linked

@@ -6,6 +6,10 @@ more than the work of a small kernel and that two threads fight over: 100 ns aga
 three times faster. What only other kernels call (`inner`) goes without the wrappers that let
 Python call it, which for tuples of arrays take longer to compile than the kernel; called from
 Python all the same, it would crash.
+
+A call hands over every array of a tuple by its shape and strides, about a kilobyte for the groups
+of an exchange, and the compiler leaves a large kernel a call of its own. That was half of the time
+of a search. What a search asks for millions of times (`placed`) stands where it is asked for.
 """
 
 import logging
@@ -168,14 +172,16 @@ def keep(kernel: Any, function: Call) -> None:
         kernel.enable_caching()
 
 
-def lean_as(*signatures: str) -> Callable[[Call], Any]:
+def lean_as(*signatures: str, **options: Any) -> Callable[[Call], Any]:
     """Return what makes a loop that allocates nothing a kernel."""
-    return compiled(*signatures, _nrt=False)
+    return compiled(*signatures, _nrt=False, **options)
 
 
-def inner_as(*signatures: str) -> Callable[[Call], Any]:
+def inner_as(*signatures: str, **options: Any) -> Callable[[Call], Any]:
     """Return what makes a loop that allocates nothing a kernel for other kernels alone."""
-    return compiled(*signatures, _nrt=False, no_cpython_wrapper=True)
+    return compiled(*signatures, _nrt=False, no_cpython_wrapper=True, **options)
 
 
 lean, inner = lean_as(), inner_as()
+placed = lean_as(forceinline=True)
+placed_inner = inner_as(forceinline=True)

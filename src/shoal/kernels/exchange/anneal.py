@@ -8,7 +8,7 @@ where every member of both groups stays within its bound. So every state on the 
 
 import numpy as np
 
-from shoal.kernels.compiling import NONE, inner, lean
+from shoal.kernels.compiling import NONE, inner, lean, placed_inner
 from shoal.kernels.drawing import drawn
 from shoal.kernels.exchange.loss import ncp_after
 from shoal.kernels.exchange.state import apply
@@ -18,7 +18,7 @@ DIRECT = 0.4  # how often the near row itself is the partner
 JOINING = 0.1  # how often a row joins instead of taking a place, where sizes allow
 
 
-@inner
+@placed_inner
 def keeps(relations, groups, g, leave, source, enter):
     """Say whether all members of g stay within their bounds once one has left and one has come.
 

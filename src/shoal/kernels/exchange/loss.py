@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compiling import NONE, inner, lean
+from shoal.kernels.compiling import NONE, inner, placed, placed_inner
 from shoal.kernels.space import INTERVAL, NODE, SET, SQUARE, promise
 
 
@@ -117,7 +117,7 @@ def measure(space, groups, g):
     groups.most[g] = most
 
 
-@lean
+@placed
 def ncp_after(space, groups, g, leave, source, enter):
     """NCP of group g once member `leave` has left and member `enter` of `source` has come.
 
@@ -196,7 +196,7 @@ def measure_squares(space, groups, g):
     sums[g, 2, 0] = np.sqrt(most * (size - 1) / size)
 
 
-@inner
+@placed_inner
 def squares_after(space, groups, g, leave, source, enter):
     """Mean squared error SSE / n of group g after the replacement of `ncp_after`.
 
@@ -240,7 +240,7 @@ def labelled(groups, g, label, j):
     return count
 
 
-@inner
+@placed_inner
 def least_added(space, groups, h, added):
     """Return what somebody adds at least to the loss of group h by taking a place there.
 

@@ -10,7 +10,7 @@ Every group stays within its bounds, and every move lowers the loss: none can cy
 
 import numpy as np
 
-from shoal.kernels.compiling import NONE, inner, lean
+from shoal.kernels.compiling import NONE, inner, lean, placed_inner
 from shoal.kernels.exchange.anneal import keeps, settle
 from shoal.kernels.exchange.loss import least_added, ncp_after
 from shoal.kernels.exchange.state import move_member, refresh, swap_members
@@ -20,7 +20,7 @@ BITS = 62  # members of a group of whom each has a bit
 EVERYBODY, NOBODY = np.int64(-1), np.int64(0)  # all bits, and none
 
 
-@inner
+@placed_inner
 def welcome(relations, groups, h, source, enter):
     """Say in whose place of group h member `enter` of `source` keeps all bounds: bit j is member j.
 
@@ -144,7 +144,7 @@ def improve(
     return done
 
 
-@inner
+@placed_inner
 def cycle(
     space, relations, groups, homes, near, block, own, reach, tried,
     g, i, h, j, relief, alone, cost, gain,
