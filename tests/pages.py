@@ -64,7 +64,8 @@ def opened(*arguments: str, home: Path) -> Iterator[Open]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"TMPDIR": str(home), "PYTHONUNBUFFERED": "1"},
+        env=os.environ
+        | {"TMPDIR": str(home), "XDG_DATA_HOME": str(home / "data"), "PYTHONUNBUFFERED": "1"},
     )
     try:
         assert process.stdout is not None

@@ -198,20 +198,25 @@ async def paste(request: Request) -> Response:
     table = table_of(request)
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
         text = str(form.get("schema", ""))
+    await take_schema(request.app.state.shelf, table, text)
+    return RedirectResponse(f"/tables/{table.id}#decide", 303)
+
+
+async def take_schema(shelf: Shelf, table: Table, text: str) -> None:
+    """Decide everything as a schema file says."""
     known = {"text": text, "beside": str(table.folder / PASTED)}
-    ask = await ask_desk(request.app.state.shelf, table, "read_file", **known)
+    ask = await ask_desk(shelf, table, "read_file", **known)
     reads = reads_of(ask, table.asked)
     if table.asked.reads | reads != table.asked.reads:  # the table is another one then
         table.said, table.facts, table.opened = reads, None, None
-        await run_in_threadpool(read_once, request.app.state.shelf, table)
+        await run_in_threadpool(read_once, shelf, table)
     if table.problem is not None:
         raise Refused(table.problem)
     try:
         table.asked.take(ask)
     except ShoalError as problem:
         raise Refused(Refusal(problem.sentence)) from None
-    await draw(request.app.state.shelf, table)
-    return RedirectResponse(f"/tables/{table.id}#decide", 303)
+    await draw(shelf, table)
 
 
 async def schema_file(request: Request) -> Response:

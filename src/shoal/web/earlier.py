@@ -1,8 +1,9 @@
-"""Earlier runs and this one: names, a comparison, undo, and a second release of one table."""
+"""Earlier runs and this one: names, a comparison, undo, a second release, a round of a series."""
 
 from __future__ import annotations
 
 from copy import deepcopy
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
@@ -15,9 +16,10 @@ from shoal.views import verdict
 from shoal.views.words import one_in
 from shoal.web import words
 from shoal.web.draft import counted
-from shoal.web.looking import draw, in_turn, table_of
+from shoal.web.looking import bars, draw, in_turn, table_of
 from shoal.web.pages import page
-from shoal.web.publishing import counts_people, job_of, release_of
+from shoal.web.publishing import counts_people, decide_first, job_of, release_of, start
+from shoal.web.standing import choices
 from shoal.web.state import Job
 from shoal.web.worker import Refusal, Refused
 
@@ -33,6 +35,14 @@ SEVERAL = (
     "People have several rows in these releases. Shoal cannot measure yet what two such releases "
     "reveal together. Make a coarser release from the earlier one instead."
 )
+NOT_WHOLE = (
+    "A round of a series needs the whole path of its ledger and of a new folder for its release, "
+    "for example /home/anna/fund.ledger and /home/anna/fund-2026."
+)
+NO_PERSON = (
+    "A series needs a column that marks a person, so that Shoal knows whom rows of several rounds "
+    "are about. Give one column the role “Marks one person’s rows”."
+)
 NO_TABLE = "The table that these releases were made from is not open any more. Open it again."
 
 
@@ -42,6 +52,7 @@ async def name_run(request: Request) -> Response:
     async with request.form(max_files=0, max_fields=1) as form:
         said = " ".join(str(form.get("name", "")).split())
     job.name = "".join(sign for sign in said if sign.isprintable())[:MOST_NAME]
+    request.app.state.shelf.keep(job)
     return RedirectResponse(f"/runs/{job.id}", 303)
 
 
@@ -142,6 +153,7 @@ async def not_given(request: Request) -> Response:
         raise HTTPException(404)
     for other in shelf.unread_together(job):
         other.taken = False  # until it is taken once more
+        shelf.keep(other)
         said = (
             f"You stated that the download of {other.called} was not given to anybody and is "
             "deleted. Shoal cannot check this. If it is not true, a reader can combine both "
@@ -177,7 +189,25 @@ async def undo(request: Request) -> Response:
     return RedirectResponse(f"/tables/{table.id}#decide", 303)
 
 
+@in_turn
+async def publish_round(request: Request) -> Response:
+    """Start a run that is a round of a series: it needs a ledger, and a place that stays."""
+    shelf: Shelf = request.app.state.shelf
+    table = table_of(request)
+    async with request.form(max_files=0, max_fields=2) as form:
+        ledger, place = (str(form.get(key, "")).strip() for key in ("ledger", "folder"))
+    if not (Path(ledger).is_absolute() and Path(place).is_absolute()):
+        raise Refused(Refusal(NOT_WHOLE))
+    if not table.asked.named("person"):
+        raise Refused(Refusal(NO_PERSON))
+    await bars(shelf, table)
+    if undecided := choices(table):
+        return decide_first(table, undecided)
+    return start(shelf, table, ledger, place)
+
+
 ROUTES = [
+    Route("/tables/{table}/round", publish_round, methods=["POST"]),
     Route("/tables/{table}/undo", undo, methods=["POST"]),
     Route("/runs/{job}/name", name_run, methods=["POST"]),
     Route("/runs/{job}/beside", choose_other, methods=["POST"]),

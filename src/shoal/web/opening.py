@@ -30,7 +30,15 @@ async def open_page(request: Request) -> Response:
     shelf: Shelf = request.app.state.shelf
     given = given_names(request)
     jobs = sorted(shelf.jobs.values(), key=lambda job: -job.begun)
-    return page("open.html", given=given, tables=shelf.read, jobs=jobs)
+    kept = [one for one in shelf.project.runs if one.id not in shelf.jobs]
+    return page(
+        "open.html",
+        given=given,
+        tables=shelf.read,
+        jobs=jobs,
+        project=shelf.project,
+        kept=kept,
+    )
 
 
 async def upload(request: Request) -> Response:

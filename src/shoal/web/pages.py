@@ -19,7 +19,6 @@ from shoal.views.dossier import norm_titles
 from shoal.views.words import CONTEXT, cell
 from shoal.web import words
 from shoal.web.draft import GONE, ROLES
-from shoal.web.state import PHASES
 
 if TYPE_CHECKING:
     from starlette.background import BackgroundTask
@@ -45,6 +44,7 @@ def environment() -> Environment:
         "of_100": words.of_100,
         "size": words.size,
         "clock": lambda moment: time.strftime("%H:%M", time.localtime(moment)),
+        "day": lambda moment: time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)),
         "seconds": words.seconds,
         "said": said,
         "marked": marked,
@@ -56,7 +56,7 @@ def environment() -> Environment:
     made.globals |= {
         "roles": ROLES,
         "gone": GONE,
-        "phases": PHASES,
+        "phases": words.PHASES,
         "fish": FISH,
         "words": words,
         "judge": verdict,

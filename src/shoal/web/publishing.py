@@ -6,6 +6,7 @@ import asyncio
 import time
 import zipfile
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,20 @@ def release_to_take(request: Request) -> Job:
             "release from that one, or state that nobody was given that download."
         )
         raise Refused(Refusal(said, kind="Second"))
+    if kept := shelf.taken_before(job):
+        said = (
+            "This release may not be given out yet. Your project says that you took a release of "
+            f"{job.table} before: {kept[0].called}. Make a coarser release from that one, or state "
+            "that nobody was given it."
+        )
+        raise Refused(Refusal(said, kind="Second"))
     return job
+
+
+def take_out(shelf: Shelf, job: Job) -> None:
+    """Note that the owner has a release now."""
+    job.taken = True
+    shelf.keep(job)
 
 
 @in_turn
@@ -96,22 +110,32 @@ async def publish(request: Request) -> Response:
     draft.unchanged |= set(unprotected(table)) if "unchanged" in chosen else set()
     draft.answered |= set(unexplained(table)) if "as_proposed" in chosen else set()
     if undecided := choices(table):
-        said = f"Decide first: {'; '.join(undecided)}. The questions are beside the button."
-        back = f"/tables/{table.id}#decide"
-        return page("error.html", 422, refusal=Refusal(said), back=back)
+        return decide_first(table, undecided)
     return start(shelf, table)
 
 
-def start(shelf: Shelf, table: Table) -> Response:
-    """Start a run, and go to it."""
+def decide_first(table: Table, undecided: list[str]) -> Response:
+    """Say what the owner has to decide before a run can start."""
+    said = f"Decide first: {'; '.join(undecided)}. The questions are beside the button."
+    back = f"/tables/{table.id}#decide"
+    return page("error.html", 422, refusal=Refusal(said), back=back)
+
+
+def start(shelf: Shelf, table: Table, ledger: str = "", place: str = "") -> Response:
+    """Start a run, and go to it; a round of a series goes to a place that the owner names."""
     folder = shelf.folder("runs")
     asked = table.copy_to(folder)
     job = Job(table.name, "publish", asked.required, folder, about=table.id, asked=asked)
+    job.price = table.priced[1].get("loss", {}).get("gcp")
     seconds = asked.ask().seconds
     if isinstance(seconds, int | float) and 0 < seconds < MOST_SECONDS:
         job.seconds = float(seconds)
+    ask = asked.of_file.ask_in(folder)
+    if ledger:
+        job.ledger, job.saved, job.taken = ledger, Path(place), True
+        ask = replace(ask, ledger=ledger)
     arguments = {
-        "ask": asked.of_file.ask_in(folder),
+        "ask": ask,
         "path": str(table.path),
         "linked": table.linked,
         "output": str(job.release),
@@ -148,6 +172,7 @@ async def _shown(request: Request, job: Job) -> dict[str, Any]:
         "left": left(job),
         "secrets": _protected(job),
         "before": shelf.unread_together(job) if job.state == "done" else [],
+        "kept": shelf.taken_before(job) if job.state == "done" else [],
         "others": [one for one in shelf.made() if one is not job],
         "private": [] if table is None else looks_private(table),
         "now": time.time(),
@@ -287,7 +312,7 @@ async def download(request: Request) -> Response:
     packed = job.folder / "release.zip"
     if not packed.exists():
         await run_in_threadpool(_pack, job.release, packed)
-    job.taken = True
+    take_out(request.app.state.shelf, job)
     return FileResponse(packed, filename="release.zip", media_type="application/zip")
 
 
@@ -347,7 +372,7 @@ async def folder(request: Request) -> Response:
         said = await run_in_threadpool(shelf.desk.call, "save", source=source, target=place)
     except Refused as refused:
         return page("part_error.html", refusal=refused.refusal)
-    job.taken = True
+    take_out(shelf, job)
     return HTMLResponse(fill("part_saved.html", place=said))
 
 

@@ -40,6 +40,7 @@ from shoal.web import (
     looking,
     opening,
     pricing,
+    project,
     publishing,
     watching,
 )
@@ -94,6 +95,7 @@ def make_app(
         *checking.ROUTES,
         *answering.ROUTES,
         *earlier.ROUTES,
+        *project.ROUTES,
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     guard = Middleware(Guard, port=port, token=token, most_bytes=most_bytes)

@@ -7,12 +7,14 @@ import secrets
 import shutil
 import threading
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import ShoalError
 from shoal.views.whole import Whole
+from shoal.web.kept import Project
 from shoal.web.worker import CRASHED, Refusal, Refused, Stopped, Worker, no_process, unforeseen
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from shoal.ask.ask import Ask
     from shoal.web.draft import Draft
+    from shoal.web.kept import KeptRun
 
 ENDINGS = (
     ".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather",
@@ -33,16 +36,6 @@ IMPROVE = "improve"
 PART_OF = {"partition": "search", "repair": "search", "seek": "search", "anneal": IMPROVE}
 ROOM, TIMES = 768 * 2**20, 100  # bytes of memory, and times its size, that reading a file may take
 KNOWN_FROM = 0.03  # the share of a run from which the time that is left is told
-PHASES = {
-    "read": "Read the table",
-    "code": "Prepare its columns",
-    "search": "Find groups that keep the promise",
-    IMPROVE: "Make them tighter",
-    "recode": "Coarsen what may be known",
-    "write": "Write the files",
-    "audit": "Measure the promise on what was written",
-    "report": "Write the report",
-}
 
 
 def new_id() -> str:
@@ -181,11 +174,14 @@ class Job:
     folder: Path
     seconds: float = 0.0  # that a search may take, 0 for as long as it likes
     checks: Path | None = None  # a release that was made before
+    saved: Path | None = None  # where its release goes, if not into its folder
+    ledger: str = ""  # of the series that it is a round of
     about: str = ""  # the id of the table or run that it is about
     asked: Draft | None = None  # as it was when the run began
     id: str = field(default_factory=new_id)
     name: str = ""  # that the owner gave it
     finer: str = ""  # the id of the run whose release it makes coarser
+    price: float | None = None  # the share of the detail that it is to lose
     taken: bool = False  # whether its release was downloaded or saved
     together: dict[str, list[str]] = field(default_factory=dict)  # with other runs, by their ids
     state: str = "running"
@@ -235,7 +231,7 @@ class Job:
     @property
     def release(self) -> Path:
         """Where the release is that it makes, or checks."""
-        return self.checks or self.folder / RELEASE
+        return self.checks or self.saved or self.folder / RELEASE
 
     @property
     def hierarchies(self) -> list[int]:
@@ -323,6 +319,16 @@ class Shelf:
         # The first looks, the second prices what is decided, the third what could be instead.
         self.desk, self.bench, self.till = Worker(), Worker(), Worker()
         self._lock = threading.Lock()
+        self.project = Project()
+
+    def keep(self, job: Job) -> None:
+        """Keep what has changed of a run, where the owner wants a project."""
+        with self._lock, suppress(OSError, ShoalError):  # a full disk ends no run
+            self.project.note(job, self.tables.get(job.about), self.home)
+
+    def taken_before(self, job: Job) -> list[KeptRun]:
+        """Return the kept runs whose releases of its table were taken before this page was open."""
+        return self.project.taken_before(self.tables.get(job.about), job, set(self.jobs))
 
     @property
     def read(self) -> list[Table]:
@@ -342,6 +348,7 @@ class Shelf:
             if other.taken
             and not self._file(other).isdisjoint(self._file(job))
             and self.origin(other) != self.origin(job)  # a coarser one adds nothing
+            and not (job.ledger and job.ledger == other.ledger)  # nor does a round of its series
             and other.id not in job.together
         ]
 
@@ -372,10 +379,14 @@ class Shelf:
                 raise Refused(Refusal(f"{said} Wait for one of them, or cancel it.", kind="Busy"))
             self.jobs[job.id] = job
         try:
-            threading.Thread(target=job.run, args=(name,), kwargs=arguments, daemon=True).start()
+            threading.Thread(target=self._done, args=(job, name, arguments), daemon=True).start()
         except RuntimeError as problem:  # the system gives no more threads
             job.end("failed", no_process(problem))
         return job
+
+    def _done(self, job: Job, name: str, arguments: dict[str, Any]) -> None:
+        job.run(name, **arguments)
+        self.keep(job)
 
     def close(self) -> None:
         """End all work at once."""

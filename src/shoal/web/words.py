@@ -98,6 +98,16 @@ TYPES = {
 }
 MOST_POINTS = 200  # of a picture of what a search loses
 MOST_DIGITS = 10**15  # numbers from here on are not written out
+PHASES = {
+    "read": "Read the table",
+    "code": "Prepare its columns",
+    "search": "Find groups that keep the promise",
+    "improve": "Make them tighter",
+    "recode": "Coarsen what may be known",
+    "write": "Write the files",
+    "audit": "Measure the promise on what was written",
+    "report": "Write the report",
+}
 
 
 def whole(value: float) -> str:
