@@ -159,6 +159,6 @@ def check_page(path: str | Path) -> None:
         raise OutputError(msg)
 
 
-def write_page(path: str | Path, text: str) -> None:
+def write_page(path: str | Path, text: str, *, force: bool = False) -> None:
     """Write a page that only its owner can read."""
-    write_whole(path, text, force=False, what="report")
+    write_whole(path, text, force=force, what="report")

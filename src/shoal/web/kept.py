@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from shoal.release.places import write_whole
+from shoal.views.pages import write_page
 
 if TYPE_CHECKING:
     from shoal.web.state import Job, Table
@@ -124,7 +124,7 @@ class Project:
 
     def _write(self, runs: tuple[KeptRun, ...]) -> None:
         data = msgspec.json.format(msgspec.json.encode(Kept(runs=runs)))
-        write_whole(self.path, data, force=True)
+        write_page(self.path, data.decode(), force=True)
 
 
 def kept_run(job: Job, table: Table | None, home: Path) -> KeptRun | None:
