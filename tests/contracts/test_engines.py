@@ -382,7 +382,7 @@ def test_what_makes_no_sense_or_is_left_open_is_said_on_both_engines(tmp_path):
     for place, engine in (("here", shoal.Local()), ("there", jvm.engine())):
         run = shoal.results.Run(schema=rows, engine=engine, output=tmp_path / place, **asked)
         warned = " ".join(one.sentence for one in run.go().remarks if one.warning)
-        assert "Nothing is promised about score." in warned, place
+        assert "No requirement protects score." in warned, place
         assert "Column 'patient'" in warned, place
         assert "The date of review, 2020-01-31, has passed." in warned, place
         assert "in 'town' (80 rows). Each spelling counts as a value" in warned, place
@@ -628,7 +628,7 @@ def test_nobody_is_left_out_by_a_method_that_must_not_choose(tmp_path):
         (shoal.Local(shard=100), table(rows=400)),
         (jvm.engine(100), jvm.frame(table(rows=400))),
     ):
-        with pytest.raises(shoal.UsageError, match="removes no rows"):
+        with pytest.raises(shoal.UsageError, match="does not remove rows"):
             shoal.anonymize(
                 people,
                 schema,

@@ -209,14 +209,14 @@ def test_what_cannot_be_linked_is_refused_with_a_sentence() -> None:
     )
     with pytest.raises(shoal.InputError, match=r"'visits.patient' has 1 unknown cell.*row 4"):
         shoal.anonymize(table, schema_of(), **how | {"linked": {"visits": unknown}})
-    with pytest.raises(shoal.InputError, match="No row of the linked table"):
+    with pytest.raises(shoal.InputError, match="no row of the linked table"):
         shoal.anonymize(table, schema_of(), **how | {"linked": {"visits": visits.clear()}})
     options: dict[str, dict[str, Any]] = {
         "form": {"form": "two-tables", "require": "pay: EpsilonM(epsilon=1, m=2)"},
         "together": {"require": "pay+visits.cost: Dissimilarity(epsilon=0.1, delta=0.5, k=2)"},
         "visits.colour": {"require": "visits.colour: FrequencyL(l=2)"},
-        "published under its name": {"linked": {"../visits": visits}},
-        "none of": {"linked": {"release": visits}},
+        "under its name": {"linked": {"../visits": visits}},
+        "not be one of": {"linked": {"release": visits}},
     }
     for wrong, said in options.items():
         with pytest.raises(shoal.UsageError, match=wrong):
@@ -224,8 +224,8 @@ def test_what_cannot_be_linked_is_refused_with_a_sentence() -> None:
     schemas: dict[str, dict[str, Any]] = {
         "sensitive or other": {"quasi": ["age", "visits.cost"], "other": "visits.ward"},
         "visits.colour": {"quasi": "age", "other": "visits.colour"},
-        "Nothing of the table": {"quasi": "age"},
-        "name the column": {"quasi": "age", "other": "visits.ward", "person": None},
+        "No column of the table": {"quasi": "age"},
+        "Name the column": {"quasi": "age", "other": "visits.ward", "person": None},
     }
     for wrong, schema in schemas.items():
         with pytest.raises(shoal.UsageError, match=wrong):

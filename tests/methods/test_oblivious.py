@@ -323,7 +323,7 @@ def test_what_it_cannot_keep_is_refused_with_the_reason(require, reason):
 
 
 def test_leaving_out_rows_is_refused():
-    with pytest.raises(UsageError, match="removes no rows"):
+    with pytest.raises(UsageError, match="does not remove rows"):
         shoal.anonymize(
             small(1, top=40), SIX, require="FrequencyL(l=2)", method="Oblivious()", suppress="1%"
         )

@@ -259,7 +259,7 @@ def test_files(files: Path) -> None:
     assert command("audit", files / "out", *told).code == 0
     unsaid = command("audit", files / "out", "--population", files / "all.csv")
     assert unsaid.code == 2
-    assert "whom each of its rows is about" in unsaid.said
+    assert "needs the person column too" in unsaid.said
     assert "--person" in unsaid.said
     page = command("certificate", files / "out", files / "page.html", *told)
     assert page.code == 0, page.said
@@ -296,11 +296,11 @@ def test_what_is_refused(files: Path) -> None:
     register = ("--require", "KMap(k=1)", "--population", files / "register.csv")
     never = command("anonymize", files / "several.csv", *table[2:], *register)
     assert never.code == 3
-    assert "no person of the population has" in never.said
+    assert "no person in the population has" in never.said
     assert "--rows unknown" in never.said
     told = command("anonymize", files / "several.csv", *table[2:], *register, "--rows", "unknown")
     assert told.code in {0, 3}
-    assert "no person of the population has" not in told.said
+    assert "no person in the population has" not in told.said
 
 
 def test_linked_tables_have_counts_that_a_population_lacks() -> None:

@@ -93,7 +93,7 @@ def test_a_weight_is_no_quasi_column_and_needs_groups():
     with pytest.raises(UsageError, match="two roles"):
         shoal.Schema(quasi="w", survey_weight="w")
     schema = shoal.Schema(quasi="age", sensitive="pay", survey_weight="w")
-    with pytest.raises(UsageError, match="mean of a group"):
+    with pytest.raises(UsageError, match="mean of each group"):
         shoal.anonymize(
             people(random.Random(1)), schema, require="KAnonymity(k=3)", method="Freeform(k=3)"
         )

@@ -165,7 +165,7 @@ def test_frames_and_files_lead_to_the_same_task(file):
 
 
 def test_an_output_is_asked_for_in_the_words_of_who_asks():
-    with pytest.raises(shoal.UsageError, match="Nothing is said about the columns") as told:
+    with pytest.raises(shoal.UsageError, match="No column has a role") as told:
         shoal.results.Run.of(table=PEOPLE).go()
     assert ("output", None) in told.value.fix
     assert "--" not in str(told.value)

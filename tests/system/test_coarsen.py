@@ -45,8 +45,8 @@ def test_releases_that_nothing_ties_are_audited_alone(table, fine, place):
     [
         (("--require", "KAnonymity(k=7)"), 2, "No output was named"),
         (("--output", "OUT"), 2, "Nothing is required"),
-        (("--output", "OUT", "--require", "KMap(k=3)"), 2, "everyone who could be in the table"),
-        (("--output", "OUT", "--require", "KAnonymity(k=100000)"), 3, "all groups together"),
+        (("--output", "OUT", "--require", "KMap(k=3)"), 2, "compares with a population"),
+        (("--output", "OUT", "--require", "KAnonymity(k=100000)"), 3, "all groups joined"),
         (("--output", "HERE", "--require", "KAnonymity(k=7)"), 2, "holds the input"),
     ],
 )

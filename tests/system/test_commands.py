@@ -264,8 +264,9 @@ def test_a_demo_replaces_nothing_but_a_demo(tmp_path: Path) -> None:
         before = names_in(place) if place.is_dir() else place.read_bytes()
         refused = shoal("demo", "--output", place, "--quiet")
         assert refused.code == 4
-        assert (
-            refused.said == f"shoal: '{name}' exists, and no demo made it. Choose another --output."
+        assert refused.said == (
+            f"shoal: '{name}' exists and was not made by shoal demo, so Shoal does not replace it. "
+            "Choose another --output."
         )
         assert before == (names_in(place) if place.is_dir() else place.read_bytes())
 

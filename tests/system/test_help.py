@@ -121,7 +121,7 @@ def publish(*arguments):
 def test_a_requirement_on_two_columns_together_is_pointed_out():
     together = publish("--sensitive", "pay,job", "--require", "FrequencyL(l=2)")
     assert together.code == 0, together.err
-    assert "speaks of pay and job together" in together.err
+    assert "treats pay and job together" in together.err
     assert "'pay: FrequencyL(l=2)'" in together.err
 
 
@@ -130,20 +130,20 @@ def test_nothing_is_pointed_out_where_columns_were_named_or_do_not_matter(asked)
     named = publish("--sensitive", "pay,job", "--require", asked)
     assert named.code == 0, named.err
     assert "together" not in named.err
-    assert "Nothing is promised" not in named.err
+    assert "No requirement protects" not in named.err
 
 
 def test_a_secret_that_no_requirement_is_about_is_pointed_out():
     named = publish("--sensitive", "pay,job", "--require", "job: FrequencyL(l=2)")
     assert named.code == 0, named.err
-    assert "Nothing is promised about pay. It is published as a secret" in named.err
+    assert "No requirement protects pay. It is marked as sensitive" in named.err
 
 
 def test_a_release_of_one_group_is_pointed_out():
     outcome = publish("--sensitive", "pay", "--require", "KAnonymity(k=4)")
     assert outcome.code == 0, outcome.err
     assert "in 1 group to" in outcome.out
-    assert "all rows are in one group" in outcome.err
+    assert "All rows are in one group" in outcome.err
 
 
 def test_a_hierarchy_that_is_not_there_is_told_plainly():

@@ -221,9 +221,9 @@ def test_what_the_first_table_decided_cannot_be_said_otherwise(apart, tmp_path):
             ("--date-format", "born=mm/dd/yyyy"),
             "fixes 'date formats' as born=dd/mm/yyyy",
         ),
-        (("--round", "pay=5"), "The ledger fixes 'rounding and thresholds' as nothing"),
-        (("--top", "pay=99%"), "The ledger fixes 'rounding and thresholds' as nothing"),
-        (("--form", "bounds"), "The ledger fixes 'form' as two-tables"),
+        (("--round", "pay=5"), "The ledger has 'rounding and thresholds' = nothing"),
+        (("--top", "pay=99%"), "The ledger has 'rounding and thresholds' = nothing"),
+        (("--form", "bounds"), "The ledger has 'form' = two-tables"),
     ):
         refused = command(*said, *more)
         assert refused.code == 2, refused

@@ -283,10 +283,10 @@ def asked(where: Path, table: Path, *more: object) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--form", "two-tables", "--keep-other"), "The ledger fixes 'form'"),
+        (("--form", "two-tables", "--keep-other"), "The ledger has 'form'"),
         (("--round", "age=10"), "fixes 'rounding and thresholds' as nothing"),
         (("--top", "pay=99%"), "this run says pay=above 99% given as 99%"),
-        (("--method", "Split()", "--form", "bounds"), "The ledger fixes 'form'"),
+        (("--method", "Split()", "--form", "bounds"), "The ledger has 'form'"),
         (("--batch", "0"), "greater than or equal to 1"),
         (("--least-real", "0"), "greater than or equal to 1"),
     ],

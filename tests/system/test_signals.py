@@ -100,7 +100,7 @@ def test_nothing_is_left_of_what_was_being_written(
     process.send_signal(stop)  # impatiently
     outcome = ended(process)
     assert outcome.code == 130, outcome
-    assert outcome.said == "shoal: interrupted; nothing was left half-written."
+    assert outcome.said == "shoal: interrupted. No half-written file is left."
     assert names_in(tmp_path) == []
 
 

@@ -115,6 +115,6 @@ def test_a_few_other_cells_do_not_turn_dates_into_labels(way, stray):
     born = [dt.date(1990, 1, 13) + dt.timedelta(days=40 * row) for row in range(30)]
     texts = [spell(day, way) for day in born]
     column = pl.Series("born", [*texts, stray])
-    with pytest.raises(BadCells, match="Mend or empty those cells"):
+    with pytest.raises(BadCells, match="Correct or empty those cells"):
         guess_format(column)
     assert guess_format(pl.Series("born", [*texts[:2], "x", "y", "z"])) is None  # labels

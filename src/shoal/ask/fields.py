@@ -47,8 +47,8 @@ CONTEXT = {  # what may be said of who publishes a release and why, and what pag
     "review_date": (DATE, "When it is reviewed, for example 2027-01-31; public.", "Date of review"),
 }
 AMOUNT = (str, int, float)  # of a unit, or a share of the rows
-AS_THEY_ARE = "Spark takes numbers as they are"
-FROM_THE_TOP = "Spark reads tables whose first line names the columns"
+AS_THEY_ARE = "Spark reads numbers without changing them"
+FROM_THE_TOP = "Spark reads only files whose first line names the columns"
 PUBLISHED = ("quasi", "sensitive", "other")
 POLICIES = ("error", "drop", "value")
 TYPES = (
@@ -88,58 +88,61 @@ class AboutColumns:
         kind=NAMES, role=True, fixed="quasi", page="Generalize {}",
     )
     sensitive: tuple[str, ...] = asked(
-        "Columns to protect, as a,b.", COLUMNS, "COLUMNS",
+        "Columns to protect, for example a,b.", COLUMNS, "COLUMNS",
         kind=NAMES, role=True, fixed="sensitive", page_name="“Protect it”",
     )
     identifying: tuple[str, ...] = asked(
-        "Columns that name a person; dropped.", COLUMNS, "COLUMNS",
+        "Columns that name a person; Shoal does not publish them.", COLUMNS, "COLUMNS",
         kind=NAMES, role=True, public=False, page="Leave {} out",
     )
     pseudonymize: tuple[str, ...] = asked(
-        "Columns that name a person; published as keyed hashes.", COLUMNS, "COLUMNS",
+        "Columns that name a person; Shoal publishes keyed hashes of them.", COLUMNS, "COLUMNS",
         kind=NAMES, role=True, fixed="pseudonymize", needs="key_file",
-        not_on_spark="Their key would have to travel",
+        not_on_spark="the secret key would have to be sent to other machines",
     )
     other: tuple[str, ...] = asked(
         "Columns to publish unchanged.", COLUMNS, "COLUMNS", kind=NAMES, role=True, fixed="other"
     )
     nobody_knows: tuple[str, ...] = asked(
-        "Published columns of which you state that no reader knows them.", COLUMNS, "COLUMNS",
+        "Published columns that, as you state, no reader knows of a person.", COLUMNS, "COLUMNS",
         kind=NAMES, page="State that no reader knows {} of a person",
     )
     person: str | None = asked(
-        "Column that names the person of each row; Shoal then counts people.", COLUMNS, "COLUMN",
-        public="COLUMN", fixed="person", page="{} marks one person’s rows",
+        "Column that identifies the person behind each row, for example patient. Shoal "
+        "then counts people instead of rows, and does not publish the column.", COLUMNS,
+        "COLUMN", public="COLUMN", fixed="person", page="{} marks one person’s rows",
     )
     most_rows: int | None = asked(
-        "Rows of one person to publish at most, drawn at random.", COLUMNS, "NUMBER",
+        "Maximum number of rows per person; Shoal draws them at random.", COLUMNS, "NUMBER",
         kind=WHOLE, page="Publish at most {} rows per person",
     )
     rows: str | None = asked(
-        "Whether a reader may know how many rows a person has: known or unknown.",
+        "Does the reader know how many rows a person has? known (default, safer) or unknown.",
         COLUMNS, "known|unknown", words=("known", "unknown"), usual="known",
         page={"unknown": "Readers do not know how many rows a person has"},
     )
     linked: Mapping[str, Any] = asked(
         "A second table about the same people, for example visits=FILE; its columns are named "
         "visits.COLUMN. Repeatable.", COLUMNS, "NAME=FILE", kind=BY_NAME, place=True,
-        not_on_spark="Shoal would have to hold the rows of both tables together",
+        not_on_spark="one machine would have to hold the rows of both tables",
     )
     never_mix: tuple[str, ...] = asked(
-        "Quasi columns of which no group holds two values, for example sex,state.", COLUMNS,
+        "Quasi-identifiers that Shoal publishes exactly, for example sex,state: every "
+        "group has one value of each.", COLUMNS,
         "COLUMNS",
         kind=NAMES, role=True, fixed="never_mix",
     )
     survey_weight: str | None = asked(
-        "Column of survey weights; published as the mean of each group.", COLUMNS, "COLUMN"
+        "Column of survey weights; Shoal publishes the mean of each group.", COLUMNS, "COLUMN"
     )
     types: Mapping[str, str] = of_column(
-        "What a column holds, for example zip=code. Repeatable.", COLUMNS, "COLUMN=TYPE",
+        "Type of a column, for example zip=code. Repeatable.", COLUMNS, "COLUMN=TYPE",
         key="type", words=TYPES, page="Read {}",
     )
     order: Mapping[str, Any] = of_column(key="order", takes=(list,), fixed="order")
     hierarchies: Mapping[str, Any] = of_column(
-        "As zip=zip.csv or 'zip=Prefix()'. Repeatable.", COLUMNS, "COLUMN=TREE",
+        "Hierarchy of a column, for example zip=zip.csv or 'zip=Prefix()'. Repeatable.", COLUMNS,
+        "COLUMN=TREE",
         key="hierarchy", roles=("quasi",), takes=(str, dict, list), place=TREES,
         fixed="hierarchies",
     )
@@ -156,16 +159,17 @@ class AboutColumns:
         key="date_format", roles=PUBLISHED, page="Read dates: {}",
     )
     round: Mapping[str, Any] = of_column(
-        "Round numbers first, for example charges=100. Repeatable.", COLUMNS, "COLUMN=NUMBER",
+        "Round the numbers of a column first, for example charges=100. Repeatable.", COLUMNS,
+        "COLUMN=NUMBER",
         key="round", roles=PUBLISHED, takes=AMOUNT, not_on_spark=AS_THEY_ARE, page="Round {}",
     )
     bottom: Mapping[str, Any] = of_column(
-        "Raise lower numbers to this, for example age=18 or age=1%. Repeatable.", COLUMNS,
+        "Set lower values to this one, for example age=18 or age=1%. Repeatable.", COLUMNS,
         "COLUMN=NUMBER",
         key="bottom", roles=PUBLISHED, takes=AMOUNT, not_on_spark=AS_THEY_ARE,
     )
     top: Mapping[str, Any] = of_column(
-        "Lower higher numbers to this, for example charges=99%. Repeatable.", COLUMNS,
+        "Set higher values to this one, for example charges=99%. Repeatable.", COLUMNS,
         "COLUMN=NUMBER",
         key="top", roles=PUBLISHED, takes=AMOUNT, not_on_spark=AS_THEY_ARE,
     )
@@ -189,38 +193,44 @@ class AboutRun:
         page_name="what to do with rows that have missing values",
     )
     require: Require | Iterable[Require] = asked(
-        "What must hold, for example 'EpsilonM(epsilon=4500, m=5)'. Repeatable.", HOLDS,
+        "A requirement that must hold, for example 'EpsilonM(epsilon=4500, m=5)'. "
+        "Repeatable.", HOLDS,
         "PRINCIPLE",
         kind=SEVERAL, place=TERMS, apart=True, fixed="require",
     )
     method: Method | str | None = asked(
-        "How to search, for example 'Exchange()' or 'Split()'.", HOLDS, "METHOD",
+        "Method that searches for groups, for example 'Exchange()' or 'Split()'. By "
+        "default Shoal chooses it.", HOLDS, "METHOD",
         page="Search by {}"
     )
     suppress: str | float | None = asked(
-        "Rows that Shoal may remove where that helps, for example 1%.", HOLDS, "SHARE", kind=SHARE,
+        "Share of rows (with a person column: of people) that Shoal may remove, for "
+        "example 1%. Default: none.", HOLDS, "SHARE", kind=SHARE,
         page="Let Shoal remove up to {} of the rows", page_name="“Rows that Shoal may remove”",
     )
     population: Any = asked(
         "Table of everyone who could be in the table, for KMap, DeltaPresence and attacks.",
         HOLDS, "TABLE", key=None, public="PEOPLE",
-        not_on_spark="A population would have to be beside every worker",
+        not_on_spark="every worker would need the whole population table",
     )
     seconds: float | None = asked(
-        "Time for the search; Shoal uses what is left to lower the loss.", HOLDS, "NUMBER",
-        kind=NUMBER, not_on_spark="How long each worker takes is not known to the others",
+        "Seconds for the search. Shoal uses what is left of them to lower the loss.", HOLDS,
+        "NUMBER",
+        kind=NUMBER, not_on_spark="workers cannot share a time budget",
     )
     engine: Engine | str | None = asked(
         "Where to work: 'Local(shard=500000)' or 'Spark()'. Default: this machine.",
         RUNNING, "ENGINE", key=None,
     )
     query: str | None = asked(
-        "Query for a database, for example 'select * from people'.", READING, "SQL",
-        key=None, public=False, not_on_spark="Spark reads files",
+        "Query that reads a table from a database, for example 'select * from people'.", READING,
+        "SQL",
+        key=None, public=False, not_on_spark="Spark reads files, not databases",
     )
     sheet: str | None = asked(
         "Sheet of an Excel file; the first by default.", READING, "NAME",
-        public=False, page="Sheet: {}", not_on_spark="Spark reads Parquet and text",
+        public=False, page="Sheet: {}",
+        not_on_spark="Spark reads Parquet and text files, not Excel",
     )
     delimiter: str | None = asked(
         "Column separator: , ; or tab; detected from the header by default.", READING, "SIGN",
@@ -249,7 +259,7 @@ class AboutRun:
     missing_codes: Mapping[str, Sequence[str]] = of_column(
         "Cells that mean missing, for example age=999,n/a. Repeatable.", READING, "COLUMN=CODES",
         key="missing_codes", takes=(str, list), public=False,
-        not_on_spark="Spark takes cells as they are",
+        not_on_spark="Spark reads cells without changing them",
     )
     output: str | Path | None = asked(
         "Directory to make; or the table alone: - for standard output, or "
@@ -257,20 +267,24 @@ class AboutRun:
         short="-o", place=True, public=False, page_name="the place",
     )
     form: str = asked(
-        "How quasi values are spelled: intervals (default), bounds, means or two-tables.",
+        "How the cells of quasi-identifiers are written: intervals (default), bounds, "
+        "means or two-tables.",
         WRITING, "FORM", words=("intervals", "bounds", "means", "two-tables"), usual="intervals",
         apart=True, fixed="form", page="Write cells as {}",
     )
     cells: str = asked(
-        "What a cell spans: tight (its own group, the default) or regions (public cuts).",
+        "What a cell covers: tight (the rows of its group, the default) or regions (the "
+        "range between public cuts).",
         WRITING, "KIND", words=("tight", "regions"), usual="tight", page_name="“Where cells end”",
     )
     keep_other: bool = asked(
-        "Keep other columns in two tables.", WRITING, kind=FLAG,
+        "With the form two-tables: publish the other columns too, next to exact "
+        "quasi-identifiers.", WRITING, kind=FLAG,
         page="Publish the unchanged columns all the same",
     )
     format: str | None = asked(
-        "csv (default), tsv, jsonl, each also .gz or .zst; parquet, feather, xlsx.",
+        "File format: csv (default), tsv or jsonl, each also with .gz or .zst; parquet, "
+        "feather or xlsx.",
         WRITING, "FORMAT", fixed="format",
     )
     force: bool = asked(
@@ -278,66 +292,76 @@ class AboutRun:
         page_name="replacing it",
     )
     escape_formulas: bool = asked(
-        "Defuse cells a spreadsheet would run.", WRITING, kind=FLAG, fixed="escaped",
+        "Put an apostrophe before cells that a spreadsheet would run as formulas.", WRITING,
+        kind=FLAG, fixed="escaped",
         page="Defuse cells that a spreadsheet would run",
-        not_on_spark="No spreadsheet opens part files",
+        not_on_spark="the part files are Parquet, which spreadsheets do not run",
     )
     title: str | None = asked(
-        "What the release is called, in manifest and report.", WRITING, TEXTS, apart=True
+        "Name of the release in manifest and report.", WRITING, TEXTS, apart=True
     )
     context: Mapping[str, str] = asked("", WRITING, kind=ENTRIES, entries=CONTEXT, apart=True)
     withhold_counts: bool = asked("Do not publish how many rows were left out.", WRITING, kind=FLAG)
     threshold: float | str = asked(
-        "Chance of being found that the report compares with, for example 1/11.", WRITING, "NUMBER",
+        "Highest acceptable chance of finding a person's row; the report compares with it. "
+        "For example 1/11.", WRITING, "NUMBER",
         key=None, usual=THRESHOLD, shown=True, apart=True,
     )
     trials: bool = asked(
-        f"With {named('owner_report')}: what other methods and parameters would lose.", WRITING,
-        kind=FLAG, key=None, public=False, not_on_spark="No machine holds the rows to try",
+        f"With {named('owner_report')}: also show what other methods and parameters would "
+        "lose.", WRITING,
+        kind=FLAG, key=None, public=False, not_on_spark="trials need all rows on one machine",
     )
     owner_report: str | Path | None = asked(
-        "Private HTML file: the original table, the riskiest groups, the loss.", WRITING, "FILE",
+        "Private HTML file for the owner: compares the release with the original table and "
+        "names the riskiest groups.", WRITING, "FILE",
         key=None, public=False, private="The owner's report",
-        not_on_spark="No machine holds the rows to show",
+        not_on_spark="the owner's report needs all rows on one machine",
     )
     linkage: str | Path | None = asked(
         "Private file that maps input rows to published rows.", WRITING, "FILE",
-        key=None, public=False, private="The linkage", not_on_spark="Rows have no numbers there",
+        key=None, public=False, private="The linkage",
+        not_on_spark="Spark does not number the input rows",
     )
     hold_out: str | float | None = asked(
-        "Keep back a control group, for example 5%, to measure attacks by; whole people.",
+        "Share of people to keep back as a control group, for example 5%, so that attacks "
+        "can be measured.",
         WRITING, "SHARE", kind=SHARE, fixed="hold_out", needs="hold_out_file",
-        not_on_spark="No machine holds the people to keep back",
+        not_on_spark="drawing a control group needs all people on one machine",
     )
     hold_out_file: str | Path | None = asked(
-        f"CSV file for the control group, private; for {named('hold_out')}.", WRITING, "FILE",
+        f"Private CSV file for the control group. Needs {named('hold_out')}.", WRITING, "FILE",
         place=True, public=False, private="The control group",
     )
     odds: float | None = asked(
-        "Also give bounds for readers to whom some rows seem C times as likely as others.",
+        "Also give limits for readers who consider some rows up to C times as likely as others.",
         LOOKING, "C", kind=NUMBER, public=False,
     )
     history: str | Path | None = asked(
         place=True, public=False, private="The history of releases", grows=True,
-        not_on_spark="No machine holds the rows to remember"
+        not_on_spark="a history needs all rows on one machine"
     )
     ledger: str | Path | None = asked(
-        f"Private memory of a series of releases of one table; with {named('person')}.",
+        f"Private file in which Shoal records a series of releases of one table. Needs "
+        f"{named('person')}. Keep it secret, and keep a backup.",
         WRITING, "FILE", place=True, public="LEDGER", private="The ledger", grows=True,
-        not_on_spark="No machine holds the people to remember",
+        not_on_spark="a ledger needs all people on one machine",
     )
     batch: int = asked(
-        f"With {named('ledger')}: newcomers wait until there are this many.", WRITING, "NUMBER",
+        f"With {named('ledger')}: publish new people only when at least this many are "
+        "waiting. Default: 1.", WRITING, "NUMBER",
         kind=WHOLE, least=1, usual=1,
     )
     least_real: int = asked(
-        f"With {named('ledger')}: the least number of real people in a group.", WRITING, "NUMBER",
+        f"With {named('ledger')}: remove a group for good once fewer than this many of its "
+        "people are still in the table. Default: 1.", WRITING, "NUMBER",
         kind=WHOLE, least=1, usual=1,
     )
     seed: int | None = asked(
-        "For tests: a repeatable order of rows.", RUNNING, "NUMBER",
+        "For tests only: makes the order of rows repeatable, so a reader could work it "
+        "out.", RUNNING, "NUMBER",
         kind=WHOLE, key=None, public=False,
-        not_on_spark="Rows are put in order on many machines, from the chance of each",
+        not_on_spark="each machine draws its own random order",
     )
 
 

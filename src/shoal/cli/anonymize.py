@@ -21,13 +21,16 @@ def anonymize(
         bool,
         typer.Option(
             "--dry-run",
-            help="Report what would be done and whether it is achievable, and write nothing.",
+            help=(
+                "Report what Shoal would do and whether the requirement is achievable; write "
+                "nothing."
+            ),
         ),
     ] = False,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Publish a table so that what is required holds in every group."""
+    """Publish a table so that the requirements hold in every group."""
     import shoal
 
     run = shoal.results.Run.of_ask(ask)

@@ -24,13 +24,16 @@ def attack(
         ),
     ],
     original: Annotated[
-        str | None, typer.Option(help="The original table, as the attacker's knowledge. Private.")
+        str | None,
+        typer.Option(
+            help="The original table, which stands for the attacker's knowledge. Private."
+        ),
     ] = None,
     control: Annotated[
         str | None,
         typer.Option(
-            help="People of the same population who are not in the release: what chance and "
-            "general knowledge give. Needs --original."
+            help="Control group: people of the same population who are not in the release. "
+            "Shows what chance and general knowledge achieve. Needs --original."
         ),
     ] = None,
     group: Annotated[
@@ -39,13 +42,13 @@ def attack(
     epsilon: Annotated[
         str | None,
         typer.Option(
-            help="How near a guess must be, for example 500,1000. Default: as near as the "
-            "release's own requirements say."
+            help="How close a guess must be to count as right, for example 500,1000. Default: "
+            "as the requirements of the release say."
         ),
     ] = None,
     delta: Annotated[
         str | None,
-        typer.Option(help="Shares of the grid of the vulnerability, for example 0.5,0.8."),
+        typer.Option(help="Shares for the tables of vulnerability, for example 0.5,0.8."),
     ] = None,
     distance: Annotated[
         str | None,
@@ -55,19 +58,23 @@ def attack(
         bool,
         typer.Option(
             "--knows-method",
-            help="Add what a reader learns who knows the method; at most 8 rows, with --original.",
+            help=(
+                "Also measure a reader who knows the method. Needs --original and a table of "
+                "at most 8 rows."
+            ),
         ),
     ] = False,
     report: Annotated[
-        str | None, typer.Option(help="HTML file with the charts, readable by its owner.")
+        str | None, typer.Option(help="HTML file with the charts; only you can read it.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="For tests: a repeatable sample of people.")
+        int | None,
+        typer.Option(min=0, help="For tests only: makes the sample of people repeatable."),
     ] = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Report what attackers learn: by guessing, inference, linking, learning, intersection."""
+    """Attack releases, and report how often each attack guesses right."""
     import shoal
     from shoal.views.pages import attack_page, check_page, write_page
     from shoal.views.text import print_attack
@@ -110,7 +117,10 @@ def knowing_readers(releases: list[str], original: Any, schema: Any) -> dict[str
     import shoal
 
     if original is None:
-        msg = "--knows-method goes through all assignments of the values: name --original."
+        msg = (
+            "--knows-method tries all assignments of values to people, so it needs the "
+            "original table: name it with --original."
+        )
         raise shoal.UsageError(msg)
     for one in releases:
         if not Path(one).is_dir():
@@ -134,6 +144,6 @@ def numbers(option: str, text: str | None, most: float = float("inf")) -> list[f
         found = []
     if not found or not all(0 <= value <= most for value in found):
         limit = "numbers of at least 0" if most == float("inf") else f"numbers from 0 to {most:g}"
-        msg = f"{option} takes {limit}, as in 0.5,0.8. Got {text!r}."
+        msg = f"{option} takes {limit}, for example 0.5,0.8. Got {text!r}."
         raise shoal.UsageError(msg)
     return found

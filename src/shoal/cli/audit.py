@@ -29,7 +29,7 @@ def audit(
     ],
     original: Annotated[
         str | None,
-        typer.Option(help="The table that a release without groups was made from; owners only."),
+        typer.Option(help="The original table of a release without groups; only its owner has it."),
     ] = None,
     group: Annotated[
         str | None, typer.Option(help="Column that names the groups of a plain table.")
@@ -40,11 +40,13 @@ def audit(
     ] = None,
     report: Annotated[
         str | None,
-        typer.Option(help="HTML file for the levels, readable by its owner; nothing required."),
+        typer.Option(help="HTML file for the levels, without --require; only you can read it."),
     ] = None,
     ledger: Annotated[
         str | None,
-        typer.Option(help="The ledger of a series, to check what its files cannot; owners only."),
+        typer.Option(
+            help="The private ledger of a series, to check what the public files cannot show."
+        ),
     ] = None,
     engine: Annotated[
         str | None,
@@ -53,9 +55,9 @@ def audit(
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Measure what published files keep; exit 1 where a requirement does not hold.
+    """Measure the requirements on published files. Exit code 1 if a requirement does not hold.
 
-    A plain table of which nothing is required is surveyed: the level of every principle.
+    Without --require, a plain table gets a survey: the level of every principle.
     """
     import shoal
 
@@ -73,7 +75,7 @@ def audit(
     released = Path(source).is_dir()
     levels = not released and not asked
     if levels and ask.odds is not None:
-        msg = "--odds needs a release directory, or --require: there is no requirement to bound."
+        msg = "--odds needs a requirement: name a release directory, or add --require."
         raise shoal.UsageError(msg)
     if not levels and (group or report):
         msg = "--group and --report are for a plain table without --require."
@@ -143,7 +145,7 @@ def audit_together(
     from shoal.views.text import print_series_audit
 
     if not alone:
-        msg = "Several releases are audited by their manifests alone."
+        msg = "Shoal audits several releases by their manifests alone."
         raise shoal.UsageError(msg)
     found = shoal.audit_series(sources, ledger=ledger)
     show.settle(0 if found.holds else 1)

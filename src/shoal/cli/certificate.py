@@ -25,18 +25,23 @@ def certificate(
     ],
     original: Annotated[
         str | None,
-        typer.Option(help="The table that a release without groups was made from; owners only."),
+        typer.Option(help="The original table of a release without groups; only its owner has it."),
     ] = None,
     threshold: Annotated[
         str | None,
-        typer.Option(help="Risk to compare with, for example 0.2; default: that of the release."),
+        typer.Option(
+            help=(
+                "Highest acceptable chance of finding a person's row, for example 0.2. Default: "
+                "the threshold of the release."
+            )
+        ),
     ] = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
     """Audit a release and write its certificate: pages to print and sign.
 
-    A release that does not hold what it promises gets a page that says so, and exit code 1.
+    If a requirement does not hold, the page says so and the exit code is 1.
     """
     import shoal
     from shoal.views.text import print_audit

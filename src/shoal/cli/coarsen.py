@@ -26,9 +26,10 @@ def coarsen(
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Make a coarser release from a release, so that both together tell what the finer one does.
+    """Make a coarser release from a release; both together reveal no more than the finer one.
 
-    Groups are joined, those first that lose least; what the finer release promises is kept too.
+    Shoal joins groups, first those that lose least. The coarser release keeps the guarantees of the
+    finer one.
     """
     import shoal
     from shoal.views.charts.base import warm_up
@@ -36,10 +37,16 @@ def coarsen(
 
     output = ask.output
     if output is None:
-        msg = "No output was named. Say where the coarser release should go: --output coarser."
+        msg = (
+            "No output was named. Name a directory for the coarser release, for example "
+            "--output coarser."
+        )
         raise shoal.UsageError(msg)
     if not Path(release).is_dir():
-        msg = f"{Path(release).name!r} is no release directory, and only one is made coarser."
+        msg = (
+            f"{Path(release).name!r} is not a release directory. Shoal can only make a release "
+            "directory coarser."
+        )
         raise shoal.UsageError(msg)
     tables = [path for path in Path(release).iterdir() if path.is_file()]
     shoal.results.Run(

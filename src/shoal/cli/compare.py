@@ -15,24 +15,33 @@ def compare(
     ask: Ask,
     *,
     method: Annotated[
-        list[str] | None, typer.Option(help="A method to compare. Repeatable; all by default.")
+        list[str] | None,
+        typer.Option(help="A method to compare. Repeatable. Default: all suitable methods."),
     ] = None,
     queries: Annotated[
         int, typer.Option(min=0, help="Count queries to ask every release; 0 for none.")
     ] = 1000,
     learning: Annotated[
         bool,
-        typer.Option("--learning", help="Train models on every release; a second search by each."),
+        typer.Option(
+            "--learning",
+            help="Also train models on every release; needs a second search with each method.",
+        ),
     ] = False,
     target: Annotated[
         str | None,
-        typer.Option(help="Column to learn, sensitive or other; the first sensitive by default."),
+        typer.Option(
+            help=(
+                "Column that the models learn: a sensitive or an other column. Default: the first "
+                "sensitive one."
+            )
+        ),
     ] = None,
     report: show.Report = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Publish a table by several methods, in memory, and show what each loses, risks and takes."""
+    """Try several methods in memory, and show the loss, risk and time of each."""
     import shoal
     from shoal.views.pages import check_page, comparison_page
     from shoal.views.tables import print_comparison

@@ -13,7 +13,7 @@ from shoal.cli.estimate import Anyway, Chains, Of, Release, Seed, Tables
 def complete(
     directory: Release,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Directory to make for them.")
+        str | None, typer.Option("--output", "-o", help="New directory for the completed tables.")
     ] = None,
     tables: Tables = 20,
     chains: Chains = 2,
@@ -26,12 +26,14 @@ def complete(
     """Draw completed tables of a release, for mice, mitools and other tools.
 
     Each table is one draw of who in a group has which value, by a model. Analyse all of them and
-    pool the results; one alone says nothing about a person.
+    pool the results: a single one says nothing certain about a person.
     """
     import shoal
 
     if output is None:
-        msg = "No output was named. Say where the tables should go, for example --output completed."
+        msg = (
+            "No output was named. Name a directory for the tables, for example --output completed."
+        )
         raise shoal.UsageError(msg)
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:

@@ -23,7 +23,7 @@ def count(
     ],
     json: show.Json = False,
 ) -> None:
-    """Say how many rows of a release meet a condition, expected where cells are generalized."""
+    """Estimate how many rows of a release meet a condition."""
     import shoal
 
     answers = shoal.measures.queryable(directory)

@@ -33,7 +33,10 @@ def demo(
         _write(table)
         return
     if not _may_be_replaced(Path(output)):
-        msg = f"{Path(output).name!r} exists, and no demo made it. Choose another --output."
+        msg = (
+            f"{Path(output).name!r} exists and was not made by shoal demo, so Shoal does not "
+            "replace it. Choose another --output."
+        )
         raise shoal.OutputError(msg)
     private = f"{output.rstrip('/')}-owner.html"
     shoal.results.Run(output=output, owner_report=private, force=True).check_places()
@@ -51,9 +54,9 @@ def demo(
     print_release(release, output)
     print_audit(shoal.audit(output))
     show.note(
-        f"Open {output}/report.html in a browser: it is made from the published files alone, and "
-        f"goes with them. {private} is the owner's report, which compares the release with the "
-        "original table: keep it private.",
+        f"Open {output}/report.html in a browser. Shoal made it from the published files alone, "
+        f"and you pass it on with them. {private} is the owner's report, which compares the "
+        "release with the original table: keep it private.",
         quiet=quiet,
     )
 

@@ -29,23 +29,24 @@ def dossier(
     control: Annotated[
         str | None,
         typer.Option(
-            help="People of the same population who are not in the release, for the private annex: "
-            "attacks are tried on them as well."
+            help="Control group for the private annex: people of the same population who are "
+            "not in the release."
         ),
     ] = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Write what a norm asks of a release, filled where that can be computed.
+    """Write the dossier that a norm asks for, filled in where Shoal can compute the answer.
 
-    Fields that people have to answer are marked; answers come from the schema file, [context]. The
-    private annex is a second file. No dossier says that a release is anonymous or compliant.
+    Shoal marks the fields that people have to answer. Answers come from [context] in the schema
+    file. The private annex is a second file. No dossier says that a release is anonymous or
+    compliant.
     """
     import shoal
 
     for name, given in (("--norm gdpr", norm), ("--output dossier.html", ask.output)):
         if given is None:
-            msg = f"Something is missing. Say it, for example: {name}."
+            msg = f"Something is missing. Add it, for example: {name}."
             raise shoal.UsageError(msg)
     assert norm is not None
     assert ask.output is not None

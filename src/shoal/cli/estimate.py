@@ -11,12 +11,12 @@ from shoal.cli import show
 Release = Annotated[
     str, typer.Argument(metavar="RELEASE", help="Release directory.", show_default=False)
 ]
-Tables = Annotated[int, typer.Option(help="Completed tables to draw.")]
-Chains = Annotated[int, typer.Option(help="Chains that draw them.")]
+Tables = Annotated[int, typer.Option(help="Number of completed tables to draw.")]
+Chains = Annotated[int, typer.Option(help="Number of chains that draw them.")]
 Anyway = Annotated[
-    bool, typer.Option("--anyway", help="Give refused answers too; their status stays refused.")
+    bool, typer.Option("--anyway", help="Also show refused answers; their status stays refused.")
 ]
-Seed = Annotated[int | None, typer.Option(help="Repeat the same draws.")]
+Seed = Annotated[int | None, typer.Option(help="Make the draws repeatable.")]
 Of = Annotated[str | None, typer.Option(help="Sensitive column to look at; default: the only one.")]
 
 
@@ -40,7 +40,12 @@ def estimate(
     ] = False,
     of: Of = None,
     by: Annotated[
-        str | None, typer.Option(help="Split by a quasi-identifier, or by 'age < 30'.")
+        str | None,
+        typer.Option(
+            help=(
+                "Split the answer by a quasi-identifier, or by a condition, for example 'age < 30'."
+            )
+        ),
     ] = None,
     logit: Annotated[
         bool, typer.Option("--logit", help="Logistic regression of a condition on the left.")

@@ -21,7 +21,7 @@ def init(
         str, typer.Option("--output", "-o", help="Schema file to write.")
     ] = "shoal.toml",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    ask: Annotated[bool, typer.Option("--ask", help="Ask the questions one by one.")] = False,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask you the questions one by one.")] = False,
     quiet: show.Quiet = False,
 ) -> None:
     """Write a commented schema file for a table: roles, types, requirements, and why."""
@@ -39,7 +39,10 @@ def init(
     next_step = (
         f"Check it, then: {Command('anonymize', (), (('schema', output),)).line}"
         if complete
-        else "No usable quasi column was found: name some there, and what must hold."
+        else (
+            "Shoal found no usable quasi-identifier. Name the quasi-identifiers and a "
+            "requirement in the schema file."
+        )
     )
     show.note(f"Wrote {output}. {next_step}", quiet=quiet)
 
@@ -53,6 +56,6 @@ def answer(question: str, default: str) -> str:
     if not line:
         import shoal
 
-        msg = "The answers ended before the questions. Answer each, or leave out --ask."
+        msg = "Some questions have no answer. Answer each one, or leave out --ask."
         raise shoal.UsageError(msg)
     return line.strip() or default

@@ -26,7 +26,7 @@ STOPS = tuple(  # how the system, or whoever sits at it, asks a command to stop
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 IMPATIENCE = 1.0  # seconds after which whoever asks again is not just impatient
-INTERRUPTED = "shoal: interrupted; nothing was left half-written."
+INTERRUPTED = "shoal: interrupted. No half-written file is left."
 
 app = typer.Typer(
     name="shoal",
@@ -177,8 +177,8 @@ def explain(problem: BaseException) -> tuple[str, int]:
         return f"shoal: {said} See {where} --help." if said else "", problem.exit_code
     # The text of an unforeseen error may hold a person's data, so only its kind is shown.
     return (
-        f"shoal: an unforeseen {type(problem).__name__} stopped the work; nothing was left "
-        "half-written. Run again with SHOAL_DEBUG=1 for details, and please report it."
+        f"shoal: an unforeseen {type(problem).__name__} stopped the work. No half-written file "
+        "is left. Run again with SHOAL_DEBUG=1 for details, and please report it."
     ), 2
 
 

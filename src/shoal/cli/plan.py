@@ -25,15 +25,19 @@ def plan(
         int | None, typer.Option(help="Highest acceptable chance of a close guess: 1 in m.")
     ] = None,
     relative: Annotated[
-        bool, typer.Option("--relative", help="Epsilon is a share of the value.")
+        bool,
+        typer.Option(
+            "--relative",
+            help="Take epsilon as a share of the guessed value, for example 0.1 for 10 %.",
+        ),
     ] = False,
     require: Annotated[
-        str | None, typer.Option(help="Any requirement to plan for instead.")
+        str | None, typer.Option(help="Plan for this requirement instead of epsilon and m.")
     ] = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Say which epsilon and m are achievable, or what is known about any requirement."""
+    """Show which epsilon and m are achievable, or what is known about any requirement."""
     import shoal
     from shoal.views.text import print_known, print_plan
 

@@ -17,9 +17,9 @@ def report(
         typer.Option("--output", "-o", help="HTML file to write; default: standard output."),
     ] = None,
 ) -> None:
-    """Make report.html anew from a release directory: from its tables and its manifest alone.
+    """Make report.html again from a release directory, from its tables and its manifest alone.
 
-    Under the version of Shoal that wrote the release, it is the same byte for byte.
+    The version of Shoal that wrote the release makes the same file, byte for byte.
     """
     import shoal
 

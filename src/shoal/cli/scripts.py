@@ -12,7 +12,7 @@ def scripts(
         str, typer.Argument(metavar="RELEASE", help="Release directory.", show_default=False)
     ],
     output: Annotated[
-        str, typer.Option("--output", "-o", help="Directory to make for them.")
+        str, typer.Option("--output", "-o", help="New directory for the programs.")
     ] = "scripts",
 ) -> None:
     """Write programs that read a release into R, Stata and pandas."""

@@ -13,7 +13,7 @@ def serve(
     table: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TABLE]", help="A table to open, read where it is.", show_default=False
+            metavar="[TABLE]", help="A table to open; Shoal reads it in place.", show_default=False
         ),
     ] = None,
     port: Annotated[

@@ -47,11 +47,13 @@ Tables = Annotated[list[str], typer.Argument(metavar="TABLE", help=TABLE_HELP, s
 OptionalTables = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="TABLE", help=TABLE_HELP + " Else what --schema names.", show_default=False
+        metavar="TABLE",
+        help=TABLE_HELP + " Default: the table that --schema names.",
+        show_default=False,
     ),
 ]
 Report = Annotated[
-    str | None, typer.Option(help="HTML file with the picture, readable by its owner.")
+    str | None, typer.Option(help="HTML file with the picture; only you can read it.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
@@ -158,7 +160,10 @@ def open_with(source: str | None, ask: Ask) -> Any:
         return source
     if source is None:
         named = ", ".join(f"--{name}" for name in said)
-        msg = f"There is no table to be read by {named}. A release is read as it was written."
+        msg = (
+            f"{named} applies only to tables that Shoal reads, and this command reads a release "
+            "only."
+        )
         raise shoal.UsageError(msg)
     how = {name: getattr(ask, name) for name in READING}
     return shoal.results.Run(table=source, **how).frame()

@@ -18,7 +18,7 @@ def tune(
         str | None,
         typer.Option(
             help="What to vary: epsilon, epsilon=1000,2000,4500 or epsilon=1000..9000:5. "
-            "By default the first parameter of what is required."
+            "Default: the first parameter of the requirement."
         ),
     ] = None,
     report: show.Report = None,

@@ -221,8 +221,8 @@ def _parts(task: Task) -> list[NDArray[np.int64]]:
     for one in task.requirements if task.coded.strata.given else ():
         if not one.principle.by_itself:
             msg = (
-                f"{one!r} compares groups with the whole table, so no {task.coded.whom} can be "
-                "kept apart."
+                f"{one!r} compares each group with the whole table, so {task.coded.whom} cannot "
+                "be combined with it."
             )
             raise UsageError(msg)
     return task.coded.strata.parts()
@@ -246,7 +246,9 @@ def _within(
         solved.append((rows, one))
         task.progress("search", sum(len(some) for some, _ in solved) / len(task.coded))
     if not solved:
-        msg = "No part of the table that may be mixed can keep what is required."
+        msg = (
+            "Not achievable: none of the parts that are kept apart meets the requirement by itself."
+        )
         raise NotAchievable(msg)
     return solved
 
@@ -293,8 +295,9 @@ def _of_part(task: Task, rows: NDArray[np.int64], problem: NotAchievable) -> Not
     )
     return NotAchievable(
         f"Of the {task.coded.whom} that are kept apart, the {len(rows):,} with "
-        f"{where or 'equal counts'} cannot keep what is required by themselves: "
-        f"{problem.sentence} Mix more, require less, or let {option('suppress')} leave them out.",
+        f"{where or 'equal counts'} cannot meet the requirement by themselves: "
+        f"{problem.sentence} Keep fewer columns apart, require less, or let Shoal remove these "
+        f"rows with {option('suppress')}.",
         problem.limit,
     )
 

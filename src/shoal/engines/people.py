@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 SHARES = (1, 5)  # of people in 100, tried where a few are in the way of all others
 WITHOUT_GROUPS = (
-    "{!r} publishes no groups, and what it promises is not defined where several rows may be about "
-    "one person. Use Exchange()."
+    "{!r} forms no groups, and its guarantee is not defined if one person can have several "
+    "rows. Use Exchange()."
 )
 
 
@@ -120,9 +120,9 @@ def _check_together(task: Task, groups: Groups, fewest: int) -> None:
     for one, found in zip(task.requirements, people.measure(groups), strict=True):
         if not one.principle.by_itself and not found.holds:
             msg = (
-                f"{one!r} compares groups with the whole table, and people with different numbers "
-                "of rows cannot be in one group: it does not hold of them. Publish equally many "
-                f"rows of everyone, {option('most_rows', fewest)}."
+                f"{one!r} compares groups with the whole table, but people with different "
+                "numbers of rows are never in one group, so it cannot hold. Publish the same "
+                f"number of rows of every person: {option('most_rows', fewest)}."
             )
             raise NotAchievable(msg)
 
@@ -283,21 +283,22 @@ class _Search:
         for one, count in zip(self.task.coded.linked, level[1:], strict=True):
             each += f", {count:,} in {one.name}"
         return NotAchievable(
-            f"{who} {each}, and groups need at least {self.task.least} people with equally many."
+            f"Not achievable: {who} {each}, and each group needs at least {self.task.least} "
+            "people with the same number of rows."
         )
 
     def too_torn(self, torn: int, everybody: int, limit: int) -> NotAchievable:
         """Say that more people are in two parts of the table than may be left out."""
         who = "1 person has" if torn == 1 else f"{torn:,} people have"
         sentences = [
-            f"{who} rows that differ in columns which are never mixed, and all rows of a person "
-            f"are in one group. Leave these columns out of {option('never_mix')}, or publish one "
-            f"row of each person, {option('most_rows', 1)}."
+            f"Not achievable: {who} rows that differ in a column that is never mixed, and all "
+            "rows of a person must be in one group. Remove that column from "
+            f"{option('never_mix')}, or publish one row per person: {option('most_rows', 1)}."
         ]
         if torn < everybody:
             sentences.append(
-                f"{option('suppress')} allows {limit:,}; {torn:,} of {everybody:,} people, "
-                f"{percent(torn / everybody, 2)}, would have to be left out."
+                f"Or allow Shoal to remove {torn:,} of {everybody:,} people "
+                f"({percent(torn / everybody, 2)}): {option('suppress')} allows {limit:,}."
             )
         return NotAchievable(" ".join(sentences))
 
@@ -307,16 +308,17 @@ class _Search:
             repr(one.principle) for one in self.task.requirements if one.principle.population
         )
         return NotAchievable(
-            f"{required} cannot hold: no person of the population has {_rows(count)}, as people of "
-            f"the table do. Publish as many as people there have, {option('most_rows')}, or say "
-            f"that no reader knows how many rows a person has, {option('rows', 'unknown')}."
+            f"{required} cannot hold: some people in the table have {_rows(count)}, but no "
+            "person in the population has. Publish fewer rows per person, "
+            f"{option('most_rows')}, or state that no reader knows how many rows a person has: "
+            f"{option('rows', 'unknown')}."
         )
 
     def nothing_left(self, name: str) -> NotAchievable:
         """Say that a linked table would be empty, which nobody can have meant."""
         return NotAchievable(
-            f"No row of {name} can be published: too few people have equally many of them for a "
-            f"group of at least {self.task.least}. Require less, or leave {name} out."
+            f"No row of {name} can be published: a group needs at least {self.task.least} "
+            f"people with the same number of rows there. Require less, or leave {name} out."
         )
 
     def refusal(
@@ -333,7 +335,7 @@ class _Search:
             _, lost, _ = self.descend(np.minimum(published, fewest), self.share * 0)
             if not len(lost):  # else fewer rows do not help either
                 advice.append(
-                    f"Publish fewer rows of everyone: {option('most_rows', fewest)} works."
+                    f"Publish fewer rows per person: {option('most_rows', fewest)} works."
                 )
         few = self.enough_gone(published, waiting) if self.method.chooses_rows else None
         if few is not None:
@@ -346,8 +348,8 @@ class _Search:
         if not self.method.chooses_rows and self.fewest(waiting) >= self.task.least:
             advice.insert(
                 0,
-                f"{self.method!r} does not publish fewer rows of people because of their values: "
-                "that would reveal something about them.",
+                f"{self.method!r} does not choose by their values which people to publish fewer "
+                "rows of: that would reveal something about the values.",
             )
             return NotAchievable(" ".join([reason.sentence, *advice]))
         if few is not None or reason.limit is not None:
@@ -355,7 +357,7 @@ class _Search:
         share = percent(len(waiting) / len(published), 2)
         need = f"{len(waiting):,} of {len(published):,} people, {share}"
         advice.append(
-            f"{option('suppress')} allows {limit:,}; up to {need}, would have to be left out."
+            f"{option('suppress')} allows {limit:,}, but Shoal would have to remove up to {need}."
         )
         return NotAchievable(" ".join([reason.sentence, *advice]))
 
@@ -426,10 +428,10 @@ class _Search:
 
 def _besides(problem: NotAchievable, torn: int) -> NotAchievable:
     """Say who was left out before it was found that the others cannot stay."""
-    who = "1 person is" if torn == 1 else f"{torn:,} people are"
+    who = "1 person" if torn == 1 else f"{torn:,} people"
     return NotAchievable(
-        f"{problem.sentence} Besides, {who} left out already: their own rows differ in columns "
-        "that are never mixed."
+        f"{problem.sentence} In addition, Shoal has already removed {who}, because their own "
+        "rows differ in a column that is never mixed."
     )
 
 

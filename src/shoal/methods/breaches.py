@@ -93,15 +93,18 @@ def not_reached(task: Task, groups: Groups) -> TooCrowded:
         places = "; ".join(", ".join(spelled[code]) for code in often)
         where = f", mostly at {value.name} {places}" if places else ""
         sentences.append(
-            f"{one.principle!r} was not reached: {int(measured.breaches.sum())} of {len(groups)} "
-            f"groups are in breach{where}. The groups that were found "
-            f"keep {pairs.reached(measured)}."
+            f"The search did not meet {one.principle!r}: {int(measured.breaches.sum())} of "
+            f"{len(groups)} groups exceed the limit{where}. These groups would meet "
+            f"{pairs.reached(measured)}."
         )
     advice = (
-        f"Require less, or let {option('suppress')} leave out the {task.coded.whom} in the way."
+        f"Require less, or allow Shoal to remove the {task.coded.whom} in the way: "
+        f"{option('suppress')}."
     )
     if task.seconds is not None:
-        advice = f"The search had {option('seconds')} {task.seconds:g}: give it more. Or: {advice}"
+        advice = (
+            f"The search had {option('seconds')} {task.seconds:g}. Give it more time. Or: {advice}"
+        )
     return TooCrowded(" ".join([*sentences, advice]), crowded_rows(task, groups))
 
 

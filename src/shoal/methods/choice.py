@@ -272,8 +272,8 @@ def why(
     if rows <= SAMPLE:
         return f"By {method}, because it loses least on this table."
     return (
-        f"By {method}, because it loses least on {SAMPLE:,} of {rows:,} rows, drawn at random; "
-        "where methods lose about the same, another draw may favour another."
+        f"By {method}, because it loses least on {SAMPLE:,} of {rows:,} rows, drawn at random. "
+        "If two methods lose about the same, another draw may favour the other."
     )
 
 

@@ -258,12 +258,12 @@ class Coarsening:
         required = " and ".join(repr(one) for one in self.task.requirements)
         count = int(now.lacking.sum())
         if len(now.groups) == 1:
-            msg = f"Even all groups together do not hold {required}.{self._together(now)}"
+            msg = f"Even all groups joined into one do not meet {required}.{self._together(now)}"
             return NotAchievable(f"{msg} Require less.")
         msg = (
-            f"{count:,} of the {len(now.groups):,} groups lack something, and their union with any "
-            f"other does not hold: {required}. Require less, or make the coarser release from the "
-            "table and publish no other."
+            f"{count:,} of the {len(now.groups):,} groups do not meet the requirement, and "
+            f"joining them with any other group does not help: {required}. Require less, or "
+            "make the coarser release from the table and publish no other."
         )
         return NotAchievable(msg)
 

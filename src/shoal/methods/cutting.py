@@ -57,8 +57,9 @@ def whole_fails(task: Task) -> NotAchievable:
     """Say that cuts have nothing to begin with."""
     required = " and ".join(map(repr, task.requirements))
     return NotAchievable(
-        f"Regions are cut out of a whole that keeps {required}, and these {len(task.coded):,} "
-        f"{task.coded.whom} together do not. Require less, or draw tight cells."
+        f"Regions begin with the whole table, which has to meet {required}, but these "
+        f"{len(task.coded):,} {task.coded.whom} together do not. Require less, or use tight "
+        "cells."
     )
 
 

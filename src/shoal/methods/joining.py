@@ -293,10 +293,9 @@ class Joining:
         ]
         required = " and ".join(repr(one.principle) for one in self.task.requirements)
         msg = (
-            f"No grouping was found on {len(self.task.coded)} {self.task.coded.whom} in which "
-            f"{required} hold. "
-            f"Splitting begins with the whole table, which does not keep {' and '.join(failing)}. "
-            "Require less of it."
+            f"The search found no grouping of these {len(self.task.coded)} "
+            f"{self.task.coded.whom} that meets {required}. It begins with the whole table, "
+            f"which does not meet {' and '.join(failing)}. Require less of it."
         )
         return NotAchievable(msg)
 

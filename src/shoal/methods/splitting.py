@@ -391,7 +391,8 @@ def _few_parts(task: Task, rule: Rule) -> Groups:
         parts //= 2
     required = " and ".join(repr(one.principle) for one in task.requirements)
     msg = (
-        f"No grouping was found on {rows:,} {task.coded.whom} in which {required} hold together. "
-        "Lower one of their parameters; `shoal plan` shows what each can reach."
+        f"The search found no grouping of these {rows:,} {task.coded.whom} that meets "
+        f"{required} together. Lower one of their parameters; `shoal plan` shows what is "
+        "achievable for each."
     )
     raise NotAchievable(msg)

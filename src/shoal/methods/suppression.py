@@ -42,8 +42,8 @@ def check_share(method: Method, share: Fraction) -> None:
     """Raise where rows may be left out, by a method that leaves out none."""
     if share and not method.chooses_rows:
         msg = (
-            f"{method!r} removes no rows: the choice would reveal something about the values. "
-            f"Drop {option('suppress')}."
+            f"{method!r} does not remove rows, because the choice of rows could reveal "
+            f"sensitive values. Drop {option('suppress')}."
         )
         raise UsageError(msg)
 
@@ -195,8 +195,8 @@ def _achieve(
             reason = problem.sentence
     dropped = rows - len(kept)
     msg = (
-        f"{reason} Leaving out {dropped:,} {task.coded.whom} ({percent(dropped / rows, 2)}) or "
-        f"more would be needed, and {option('suppress')} allows {limit:,}."
+        f"{reason} Shoal would have to remove at least {dropped:,} {task.coded.whom} "
+        f"({percent(dropped / rows, 2)}), but {option('suppress')} allows {limit:,}."
     )
     raise NotAchievable(msg, limit)
 

@@ -175,8 +175,8 @@ def with_mean_weights(source: pl.DataFrame, schema: Schema, found: Found) -> pl.
     name = str(schema.survey_weight)
     if not isinstance(found, Groups):
         msg = (
-            f"The survey weight {name!r} is published as the mean of a group, and this method "
-            "makes none. Choose another, for example Exchange()."
+            f"Shoal publishes the survey weight {name!r} as the mean of each group, and this "
+            "method forms no groups. Choose another method, for example Exchange()."
         )
         raise UsageError(msg)
     weights = weights_of(schema.read_numbers(source.select(name), "other")[name]).to_numpy()
@@ -202,8 +202,8 @@ def check_cells_of(form: str, coded: Coded) -> None:
     """Raise where a form publishes no cells, and they were asked for as regions."""
     if form == TWO_TABLES and coded.cells == REGIONS:
         msg = (
-            f"{option('form', TWO_TABLES)} publishes no cells, and this release was made with "
-            f"{option('cells', REGIONS)}. Choose another form."
+            f"The form {option('form', TWO_TABLES)} publishes no cells, but this release has "
+            f"cells drawn as {option('cells', REGIONS)}. Choose another form."
         )
         raise UsageError(msg)
 
@@ -252,9 +252,9 @@ def recode(
         shown = has_means(column, form, schema)
         if shown and column.step is not None and column.gap is not None:
             msg = (
-                f"Column {column.name!r} has missing values. A region may cover them and numbers "
-                f"while its group has no number, so there is no mean to publish. Choose another "
-                f"{option('form')}, or leave those rows out: {option('missing', 'drop')}."
+                f"Column {column.name!r} has missing values. With regions, a group can consist "
+                "of missing values alone, and then there is no mean to publish. Choose another "
+                f"{option('form')}, or exclude those rows: {option('missing', 'drop')}."
             )
             raise UsageError(msg)
         means = cell_means(column, found) if shown else None

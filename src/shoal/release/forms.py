@@ -217,32 +217,34 @@ def check_form(
         return
     if not schema.rows_known:
         msg = (
-            "Two tables show in one of them how many rows a person has, and in the other everyone "
-            f"as they are. Choose another {option('form')}, or leave out {option('rows')}."
+            "The form two-tables shows how many rows each person has, next to exact "
+            f"quasi-identifiers. Choose another {option('form')}, or leave out "
+            f"{option('rows')}."
         )
         raise UsageError(msg)
     for one in requirements:
         if one.principle.columns == 0:
             msg = (
-                f"{one!r} is about quasi cells, and two tables publish everyone's unchanged. "
-                f"Choose another {option('form')}, or require something about sensitive values."
+                f"{one!r} limits how likely a person's row is found, but the form two-tables "
+                f"publishes quasi-identifiers exactly. Choose another {option('form')}, or "
+                "require something about a sensitive column, for example FrequencyL(l=5)."
             )
             raise UsageError(msg)
     if not schema.sensitive:
-        msg = "Two tables need a sensitive column for the second one."
+        msg = "The form two-tables needs a sensitive column for its second table."
         raise UsageError(msg)
     if not grouped:
         msg = (
-            "Two tables are linked by groups, and this method makes none. Choose another "
-            f"{option('form')} or another {option('method')}."
+            "The form two-tables links its tables by groups, and this method forms none. "
+            f"Choose another {option('form')} or another {option('method')}."
         )
         raise UsageError(msg)
     others = [*schema.other, *schema.pseudonymize]
     if others and not keep_other:
         msg = (
-            f"Two tables would publish {', '.join(map(repr, others))} beside everyone's quasi "
-            "values, so a reader who knows these learns the rest. Leave them out, or say "
-            f"{option('keep_other', 'True')}."
+            f"The form two-tables would publish {', '.join(map(repr, others))} next to each "
+            "person's exact quasi-identifiers, so a reader who recognizes a person learns it "
+            f"too. Leave it out, or accept this with {option('keep_other', 'True')}."
         )
         raise UsageError(msg)
 
@@ -251,13 +253,13 @@ def _refuse_means(requirements: Sequence[Requirement], *, grouped: bool) -> None
     for one in requirements:
         if one.principle.population:
             msg = (
-                f"{one!r} is about who is in the table, and means reveal more about that than "
-                f"their cells cover. Choose another {option('form')}."
+                f"{one!r} limits what a reader learns about who is in the table, and means "
+                f"reveal more about that than intervals do. Choose another {option('form')}."
             )
             raise UsageError(msg)
     if not grouped:
         msg = (
-            "Means are those of groups, and this method makes none. Choose another "
+            "The form means needs groups, and this method forms none. Choose another "
             f"{option('form')} or another {option('method')}."
         )
         raise UsageError(msg)
@@ -271,14 +273,14 @@ def check_one_line(form: str, schema: Schema, coded: Coded) -> None:
         low, high = coded.person_of.ends(column.codes)
         if several := int((low < high).sum()):
             msg = (
-                f"Two tables have one line a person, and {several:,} people have rows with "
-                f"different {column.name}. Choose another {option('form')}."
+                f"The form two-tables has one line per person, but {several:,} people have rows "
+                f"with different {column.name}. Choose another {option('form')}."
             )
             raise UsageError(msg)
     if others := [*schema.other, *schema.pseudonymize]:
         msg = (
-            "Two tables have one line per person beside everyone's quasi values, and "
-            f"{', '.join(map(repr, others))} may differ between the rows of one. Leave them out."
+            f"The form two-tables has one line per person, but {', '.join(map(repr, others))} "
+            "may differ between the rows of one person. Leave it out."
         )
         raise UsageError(msg)
 
@@ -291,8 +293,8 @@ def check_names(form: str, schema: Schema, quasi: Sequence[Column]) -> None:
         for name in named:
             if name != column.name and name in taken:
                 msg = (
-                    f"Column {column.name!r} is published as {' and '.join(named)}, and the "
-                    f"table has a column {name!r} already. Rename one of them first."
+                    f"Shoal would publish column {column.name!r} as {' and '.join(named)}, but "
+                    f"the table already has a column {name!r}. Rename one of them first."
                 )
                 raise UsageError(msg)
             taken.add(name)

@@ -297,18 +297,21 @@ class Suppression:
             if self.torn:
                 which = "All" if self.torn == self.people else f"{self.torn:,}"
                 sentences.append(
-                    f"{which} of them because their rows differ in columns that are never mixed."
+                    f"{which} of them because their own rows differ in a column that is "
+                    "never mixed. All rows of a person must be in one group."
                 )
             kinds = [("", self.capped), *(("linked ", capped) for _, capped in self.linked)]
             sentences += [
-                f"Left out {_rows(capped, kind)} of people who have many, so that they hide among "
-                "others with equally many."
+                f"Left out {_rows(capped, kind)} of people with many rows, so that enough "
+                "others have the same number of rows."
                 for kind, capped in kinds
                 if capped
             ]
             return " ".join(sentences)
         if self.in_the_way:
-            sentences.append(f"Suppressed {_rows(self.in_the_way)} that stood in the way.")
+            sentences.append(
+                f"Suppressed {_rows(self.in_the_way)}: with them, the requirement could not be met."
+            )
         if self.costly:
             gain = (
                 f": GCP {self.before:.4f} before, {self.after:.4f} after, both by the ranges that "
@@ -316,7 +319,9 @@ class Suppression:
                 if self.before
                 else ""
             )
-            sentences.append(f"Suppressed {_rows(self.costly)} that cost the others more{gain}.")
+            sentences.append(
+                f"Suppressed {_rows(self.costly)}, so that the other rows keep more detail{gain}."
+            )
         return " ".join(sentences)
 
     def out_of_step(self, rows: int, people: int | None) -> str:
@@ -328,8 +333,9 @@ class Suppression:
         if of_rows <= of_people:
             return ""
         return (
-            f"{percent(of_people, 2)} of people were left out, and with them {percent(of_rows, 2)} "
-            "of rows: people with many rows are missing more often."
+            f"Shoal removed {percent(of_people, 2)} of people but {percent(of_rows, 2)} of "
+            "rows: people with many rows were removed more often. Counts and totals of rows "
+            "are too low for that."
         )
 
 

@@ -155,21 +155,27 @@ class Ledger:
         for name, digest, groups, real in releases:
             place = places.get(digest)
             if place is None:
-                wrong.append(f"{name}: the ledger knows of no such release.")
+                wrong.append(f"{name}: the ledger does not list this release.")
                 continue
             if place <= last:
-                wrong.append(f"{name}: the ledger has it before another that was given first.")
+                wrong.append(
+                    f"{name}: according to the ledger, this release is older than one that you "
+                    "named before it. Name the releases oldest first."
+                )
             last = place
             stated = self.rounds[place].real
             if {group: [number] for group, number in stated.items()} != dict(real):
-                wrong.append(f"{name}: the numbers of real people are not those of the ledger.")
+                wrong.append(
+                    f"{name}: the numbers of people who are still in the table differ from the "
+                    "ledger."
+                )
             changed = [
                 group
                 for group, rows in groups.items()
                 if not 0 <= group < len(self.groups) or self.groups[group] != digest_of_rows(rows)
             ]
             if changed:
-                wrong.append(f"{name}: {len(changed)} groups are not those of the ledger.")
+                wrong.append(f"{name}: {len(changed)} groups differ from the ledger.")
         return wrong
 
 
@@ -195,7 +201,10 @@ def read_ledger(path: str | Path) -> Ledger:
         msg = f"{name!r} is not a ledger: {problem}."
         raise InputError(msg) from None
     if not isinstance(said, dict) or said.get("shoal_ledger") != VERSION:
-        msg = f"{name!r} is not a ledger of this version of Shoal."
+        msg = (
+            f"{name!r} was written by another version of Shoal, which this version cannot read "
+            "as a ledger."
+        )
         raise InputError(msg)
     try:
         _check_shape(said)
@@ -222,7 +231,7 @@ def read_ledger(path: str | Path) -> Ledger:
             seen=_digest(data),
         )
     except (KeyError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError):
-        msg = f"{name!r} is a ledger of which parts are missing or changed. Take a copy of it."
+        msg = f"Parts of the ledger {name!r} are missing or changed. Restore a copy of it."
         raise InputError(msg) from None
 
 
@@ -262,7 +271,7 @@ def locked(path: str | Path, what: str = "ledger", patience: float = 0.0) -> Ite
             if time.monotonic() < end:
                 time.sleep(PAUSE)
                 continue
-            msg = f"The {what} {target.name!r} is in use by another run. Wait until that is done."
+            msg = f"Another run is using the {what} {target.name!r}. Wait until it has finished."
             raise OutputError(msg) from None
         if lock.exists() and os.path.samestat(os.fstat(descriptor), lock.lstat()):
             break

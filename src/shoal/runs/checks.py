@@ -101,9 +101,9 @@ def named_output(run: Run) -> str:
         msg = f"No output was named. Say where the release should go: {place}."
         raise UsageError(msg)
     msg = (
-        f"Nothing is said about the columns. Give {option('quasi')}, {option('sensitive')}, "
-        f"{option('require')} and {option('output')}, or let `shoal init` write a schema file and "
-        f"name it: {option('schema')}."
+        f"No column has a role. Give {option('quasi')}, {option('sensitive')}, {option('require')} "
+        f"and {option('output')}, or let `shoal init` write a schema file and name it: "
+        f"{option('schema')}."
     )
     raise UsageError(msg)
 
@@ -112,7 +112,10 @@ def check_alone(run: Run) -> None:
     """Raise where something is said of a series that is none."""
     for name in ("batch", "least_real"):
         if run.ledger is None and getattr(run, name) != 1:
-            msg = f"{option(name)} is about a series of releases: name its {option('ledger')} too."
+            msg = (
+                f"{option(name)} needs a series of releases: name its file with {option('ledger')} "
+                "too."
+            )
             raise UsageError(msg)
 
 
@@ -144,8 +147,8 @@ def check_trials(run: Run) -> None:
     """Raise where trials are asked for that nobody would see: they are the owner's alone."""
     if run.trials and run.owner_report is None:
         msg = (
-            "Trials of other methods and parameters look at the original table, so they are in "
-            f"the owner's report: name it with {option('owner_report', 'owner.html')}."
+            "Trials of other methods and parameters need the original table, so only the "
+            f"private owner's report shows them. Name it: {option('owner_report', 'owner.html')}."
         )
         raise UsageError(msg)
 
@@ -162,7 +165,7 @@ def check_linked(run: Run) -> None:
     }
     for said, asked in refused.items():
         if asked:
-            msg = f"{option('linked')} cannot be combined with this {said}. Leave out either."
+            msg = f"{option('linked')} cannot be combined with this {said}. Leave out one of them."
             raise UsageError(msg)
 
 

@@ -54,12 +54,13 @@ def coarsen(
     seed: int | None = None,
     progress: Progress = silent,
 ) -> Release:
-    """Make a coarser release from a release, by joining its groups and from nothing else.
+    """Make a coarser release from a release, by joining its groups.
 
-    Both together tell what the finer one tells: the coarser is made from it and fresh chance.
-    What the finer release promises is kept as well. The form is kept where it shows boxes alone
-    (`intervals`, `bounds`), and is `intervals` otherwise. Other columns that stand beside
-    the people of two tables are left out: beside values they would tell whose those are.
+    Both together reveal no more than the finer one, because the coarser is made from it and from
+    new random numbers alone. The coarser release keeps the guarantees of the finer one. The form is
+    kept where it shows boxes alone (`intervals`, `bounds`), and is `intervals` otherwise. Other
+    columns that stand beside the people of two tables are left out: beside values they would tell
+    whose those are.
 
     Parameters
     ----------
@@ -132,23 +133,25 @@ def _check_finer(manifest: Manifest) -> None:
     """Raise where a release cannot be made coarser."""
     if not manifest.grouped:
         msg = (
-            "A release without groups has none to join. Make both releases with a method that has."
+            "This release has no groups to join. Make both releases with a method that "
+            "forms groups."
         )
         raise UsageError(msg)
     if manifest.cells is not None:
         msg = (
-            "A release whose cells are regions is not made coarser: joined groups would have to be "
-            f"what cuts leave. Publish a coarser one from the table, with {option('cells')} tight "
-            "or with a stricter requirement."
+            "Shoal cannot make a release with regions coarser, because joined groups would not "
+            "be regions between cuts. Publish a coarser release from the table instead, with "
+            f"{option('cells')} tight or with a stricter requirement."
         )
         raise UsageError(msg)
     if manifest.tables:
-        msg = "A release with linked tables is not made coarser."
+        msg = "Shoal cannot make a release with linked tables coarser."
         raise UsageError(msg)
     if manifest.in_series:
         msg = (
-            "A release of a series is not made coarser: its groups live on, and a union of them "
-            "would not. Publish the series to both audiences, or two series of different people."
+            "Shoal cannot make a release of a series coarser: its groups continue in the next "
+            "release, but joined groups would not. Give the series to both audiences, or "
+            "publish two series about different people."
         )
         raise UsageError(msg)
 
@@ -157,8 +160,8 @@ def _check_people(asked: Iterable[Requirement]) -> None:
     for one in asked:
         if one.principle.population:
             msg = (
-                f"{one!r} is about everyone who could be in the table, and a coarser release is "
-                f"made from a release alone. Leave it out of {option('require')}."
+                f"{one!r} compares with a population, but a coarser release is made from the "
+                f"release alone. Leave it out of {option('require')}."
             )
             raise UsageError(msg)
 
@@ -174,7 +177,8 @@ def _by_rows(coded: Coded, fine: Groups, kinds: NDArray[np.int64]) -> NDArray[np
     fewest, most = fine.ends(coded.person_of.of_row(coded.person_of.sizes))
     if (most != fewest).any():
         msg = (
-            "A group of the release has people with different numbers of rows; it was not made so."
+            "A group of the release has people with different numbers of rows. Shoal makes "
+            "no such groups, so the release was changed."
         )
         raise UsageError(msg)
     return renumber(kinds * (int(most.max()) + 1) + most)

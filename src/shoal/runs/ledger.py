@@ -96,9 +96,10 @@ def check_fixed(ledger: Ledger, now: Mapping[str, Any]) -> None:
             continue  # the order of columns is that of the first table
         if before != said:
             msg = (
-                f"The ledger fixes {key.replace('_', ' ')!r} as {_shown(before)}, and this run "
-                f"says {_shown(said)}. Ask for the same, or begin another series with another "
-                f"{option('ledger')} for people who were never published."
+                "All releases of a series use the same settings. The ledger has "
+                f"{key.replace('_', ' ')!r} = {_shown(before)}, and this run has "
+                f"{_shown(said)}. Use the setting of the ledger. A new series, with another "
+                f"{option('ledger')}, is possible only for people who were never published."
             )
             raise UsageError(msg)
 
@@ -109,8 +110,9 @@ def check_types(ledger: Ledger, schema: Schema) -> None:
         before = ledger.fixed.get("types", {}).get(name, said)
         if before != said:
             msg = (
-                f"The ledger fixes column {name!r} as {before}, and this run says {said}. Ask for "
-                f"the same, or leave it out: it stays so. Got {option('type', f'{name}={said}')}."
+                "All releases of a series read a column in the same way. The ledger reads "
+                f"{name!r} as {before}, and this run reads it as {said}. Use the type of the "
+                f"ledger, or leave out {option('type', f'{name}={said}')}."
             )
             raise UsageError(msg)
 
@@ -145,14 +147,15 @@ def check_people(table: pl.DataFrame, schema: Schema) -> list[str]:
     texts = table[name].cast(pl.String)
     if texts.is_null().any():
         msg = (
-            f"{texts.is_null().sum():,} rows have no {name!r}: a ledger knows whom rows are about."
+            f"{texts.is_null().sum():,} rows have no {name!r}. A series needs to know which "
+            "person every row belongs to: fill these cells in, or remove the rows."
         )
         raise InputError(msg)
     twice = len(texts) - texts.n_unique()
     if twice:
         msg = (
-            f"A ledger takes one row a person, and {twice:,} rows are about people who have "
-            "another. Keep one row of each, for example the newest."
+            f"A series needs one row per person, but {twice:,} rows belong to people who have "
+            "another row. Keep one row for each person, for example the newest."
         )
         raise UsageError(msg)
     return texts.to_list()
@@ -175,13 +178,16 @@ def take_turn(
     barred = [row for mark, row in row_of.items() if mark in ledger.gone]
     if barred:
         turn.notes.append(
-            f"{len(barred):,} people are left out: their groups were dropped, and they never come "
-            "back."
+            f"{len(barred):,} people are not published. Their group was removed in an earlier "
+            "release, and people from removed groups stay out of the series."
         )
-        turn.log += [(people[row], "their group was dropped") for row in barred]
+        turn.log += [(people[row], "their group was removed") for row in barred]
     new = sorted(r for mark, r in row_of.items() if mark not in known and mark not in ledger.gone)
     if new and len(new) < run.batch and ledger.rounds:
-        turn.notes.append(f"{len(new):,} newcomers wait until there are {run.batch:,}.")
+        turn.notes.append(
+            f"{len(new):,} new people are not published yet: Shoal waits until there are "
+            f"{run.batch:,}."
+        )
     elif new:
         born = _born(ledger, table[new], run, turn, progress)
         if born is not None:
@@ -199,8 +205,11 @@ def _drop_groups(ledger: Ledger, least: int, turn: Turn, names: Mapping[str, str
     ledger.gone |= set(gone[WHO].to_list())
     ledger.rows = ledger.rows.filter(~pl.col(GROUP).is_in(few))
     if few:
-        turn.notes.append(f"Dropped {len(few):,} groups with fewer than {least:,} real people.")
-        turn.log += [(names.get(mark, "somebody who left"), "group dropped") for mark in gone[WHO]]
+        turn.notes.append(
+            f"Removed {len(few):,} groups: fewer than {least:,} of their people are still in "
+            "the table."
+        )
+        turn.log += [(names.get(mark, "a person who left"), "group dropped") for mark in gone[WHO]]
 
 
 def _born(
@@ -212,14 +221,18 @@ def _born(
     except NotAchievable as problem:
         check_wait(run, ledger, newcomers.height, problem)
         turn.notes.append(
-            f"{newcomers.height:,} newcomers wait: among themselves they do not keep what is "
-            "required."
+            f"{newcomers.height:,} new people are not published yet: they are too few, or too "
+            "similar, to form groups that meet the requirement. Shoal tries again at the next "
+            "release."
         )
         return None
     turn.method = born.manifest.method
     turn.dropped = born.facts["dropped"]
     if born.suppression.rows:
-        turn.notes.append(f"{born.suppression.rows:,} newcomers are left out, and may come later.")
+        turn.notes.append(
+            f"{born.suppression.rows:,} new people are left out of this release. Shoal tries "
+            "again at the next one."
+        )
     return born
 
 
@@ -235,16 +248,16 @@ def check_wait(run: Run, ledger: Ledger, count: int, problem: NotAchievable) -> 
         if run.least_real <= _least(run) or sought not in problem.sentence:
             raise problem
         msg = (
-            f"{problem.sentence} Shoal looks for {sought} because of "
+            f"{problem.sentence} Shoal requires {sought} because of "
             f"{option('least_real', run.least_real)}: a lower number there helps too."
         )
         raise NotAchievable(msg) from None
     if method.chooses_rows or count < max(_least(run), run.least_real):
         return
     msg = (
-        f"{problem.sentence} These are the {count:,} newcomers, and {method!r} lets no one wait "
-        "because of their values: a reader who sees them wait would learn something about them. "
-        f"Let more people come together, {option('batch')}."
+        f"{problem.sentence} This concerns the {count:,} new people. {method!r} does not let "
+        "people wait because of their values: a reader who sees them wait would learn "
+        f"something about them. Publish more new people at a time: {option('batch')}."
     )
     raise NotAchievable(msg)
 
@@ -263,7 +276,7 @@ def _take_in(
         ledger.fixed["types"] = {one.name: _type(one, schema) for one in columns}
     groups = release_groups(born)
     if groups is None:
-        msg = "A series is made of groups, and this method makes none. Choose another method."
+        msg = "A series needs groups, and this method forms none. Choose another method."
         raise UsageError(msg)
     (order,) = chance.permutations(len(groups))
     rows = born.coded.rows
@@ -306,9 +319,9 @@ def of_newcomers(run: Run, newcomers: pl.DataFrame, ledger: Ledger) -> Run:
     """
     if newcomers.height < run.least_real:
         msg = (
-            f"Every group needs at least {run.least_real:,} real people, and only "
-            f"{newcomers.height:,} people can form new groups. Lower {option('least_real')}, or "
-            "publish when there are more people."
+            f"Every group needs at least {run.least_real:,} people who are in the table, and "
+            f"only {newcomers.height:,} new people can form groups. Lower "
+            f"{option('least_real')}, or publish when there are more new people."
         )
         raise NotAchievable(msg)
     plain = without_person(run.schema, ledger.fixed.get("types"))
@@ -385,10 +398,15 @@ def _look_back(
     outside = _outside(ledger, schema, places[moved], now.filter(pl.Series(moved)))
     turn.log += [(people[rows[p]], f"left the box: {', '.join(names)}") for p, names in outside]
     if values:
-        turn.notes.append(f"{len(values):,} people have another value now; it stays as published.")
+        turn.notes.append(
+            f"{len(values):,} people have a new value in your table. The release keeps the "
+            "value that was published first: readers who compare releases could see the "
+            "change."
+        )
     if outside:
         turn.notes.append(
-            f"The quasi values of {len(outside):,} people left their box; it stays as published."
+            f"{len(outside):,} people no longer fit the ranges published for their group, "
+            "for example because they moved. The release keeps the published ranges."
         )
 
 

@@ -155,8 +155,9 @@ def about_whom(table: pl.DataFrame, schema: Schema) -> Iterator[Remark]:
         if found is not None and found.strength >= LIKELY:
             told = True
             yield Remark(
-                f"Column {name!r} has {found.why}, and what is promised counts rows. To count "
-                f"people, say {option('person', name)}.",
+                "The guarantee counts rows, but several rows seem to be about one person: column "
+                f"{name!r} has {found.why.partition(':')[0]}. To count people instead, set "
+                f"{option('person', name)}.",
                 warning=True,
             )
         elif role == "identifying":
@@ -167,8 +168,8 @@ def about_whom(table: pl.DataFrame, schema: Schema) -> Iterator[Remark]:
         name, best = max(asked.items(), key=lambda one: one[1].strength)
         repeats = str(best.question).partition(":")[0]
         yield Remark(
-            f"Column {name!r} has {repeats}, and what is promised counts rows. If one person can "
-            f"have several rows, say {option('person', name)}.",
+            f"The guarantee counts rows. Column {name!r} has {repeats}. If one person can have "
+            f"several rows, set {option('person', name)}.",
             warning=True,
         )
 
@@ -180,8 +181,8 @@ def about_names(header: Sequence[str], schema: Schema) -> Iterator[Remark]:
     for name in header:
         if schema.role(name) in {None, "identifying"} and names_people(name):
             yield Remark(
-                f"Column {name!r} may say whom rows are about, and what is promised counts rows. "
-                f"If several rows are about one person, say {option('person', name)}.",
+                f"The guarantee counts rows. Column {name!r} may identify the person behind a "
+                f"row. If one person can have several rows, set {option('person', name)}.",
                 warning=True,
             )
 
@@ -196,14 +197,15 @@ def about_release(
     reason = why(method, rows, release.requirements, release.form, release.coded.cells)
     if (first := release.settings.get("instead_of")) is not None:
         yield Remark(
-            f"By {release.manifest.method}, which lost least of what was found in the time that "
-            f"was given; with more of it, {first} loses less."
+            f"By {release.manifest.method}, which lost least of the methods that finished in "
+            f"the given time. With more time, {first} loses less."
         )
     elif reason is not None and not named:
         yield Remark(reason)
     if seed is not None:
         yield Remark(
-            "made with a seed, so a reader can work out the order of rows. For testing only.",
+            "This release was made with a seed, so a reader can work out the order of "
+            "rows. Use it for testing only.",
             warning=True,
         )
     yield from about_review(release.manifest)
@@ -242,8 +244,9 @@ def about_required(
     for one in asked:
         if len(one.columns) > 1 and not one.named:
             yield Remark(
-                f"{one!r} speaks of {' and '.join(one.columns)} together, as one value, and not of "
-                f"either alone. To protect each, ask for '{one.columns[0]}: {one!r}' and so on.",
+                f"{one!r} treats {' and '.join(one.columns)} together as one value and does not "
+                f"protect either alone. To protect each, require '{one.columns[0]}: {one!r}' "
+                "and so on.",
                 warning=True,
             )
     covered = {name for one in asked for name in one.columns}
@@ -251,14 +254,14 @@ def about_required(
     if covered and bare:
         it, was = ("it", "It is") if len(bare) == 1 else ("them", "They are")
         yield Remark(
-            f"Nothing is promised about {', '.join(bare)}. {was} published as a secret, and no "
-            f"requirement protects {it}.",
+            f"No requirement protects {', '.join(bare)}. {was} marked as sensitive, so readers "
+            f"learn whatever the groups show of {it}.",
             warning=True,
         )
     if groups == 1:
         yield Remark(
-            "all rows are in one group, so the quasi-identifiers show nothing any more. Require "
-            "less, or see with `shoal tune` where that begins.",
+            "All rows are in one group, so the quasi-identifiers show nothing any more. "
+            "Require less; `shoal tune` shows where this begins.",
             warning=True,
         )
 
@@ -283,10 +286,10 @@ def _about_pseudonyms(release: Release) -> Iterator[Remark]:
             continue
         alone = int((descriptions(groups.labels[known], whom).sizes == 1).sum())
         yield Remark(
-            f"Column {name!r} ties {rows:,} rows to {people:,} people, and {alone:,} of them "
-            "are the only one with rows in the groups that theirs are in: this release gives them "
-            f"away to readers who know their rows. To count people, add {option('person', name)} "
-            f"instead of {option('pseudonymize')}.",
+            f"The pseudonyms in {name!r} link {rows:,} rows to {people:,} people. {alone:,} of "
+            "these people have a unique combination of groups, so a reader who knows their "
+            f"rows can identify them. Use {option('person', name)} instead of "
+            f"{option('pseudonymize')}.",
             warning=True,
         )
 
@@ -302,10 +305,10 @@ def _about_bounds(release: Release) -> Iterator[Remark]:
     ]
     if bare:
         yield Remark(
-            f"Nothing is said of the bounds of {', '.join(bare)}: the outermost regions end at the "
-            "smallest and the largest published value, which are values of people. State in the "
-            "schema file "
-            "what is publicly possible, for example bounds = [0, 120] under [columns.age].",
+            f"No bounds are given for {', '.join(bare)}, so the outermost regions end at the "
+            "smallest and the largest published value, which are values of people. State in "
+            "the schema file which values are possible, for example bounds = [0, 120] under "
+            "[columns.age].",
             warning=True,
         )
 
@@ -318,9 +321,9 @@ def about_labels(name: str, labels: pl.Series, counts: NDArray[np.int64]) -> Ite
     if found is not None:
         rows = int(counts[found.which].sum())
         yield Remark(
-            f"{found.text} in {name!r} ({rows:,} rows). Each spelling counts as a value of its "
-            "own, and a group that holds several seems more diverse than it is. Make them one "
-            "first.",
+            f"{found.text} in {name!r} ({rows:,} rows). Shoal counts each spelling as a value "
+            "of its own, so a group with several spellings seems more diverse than it is. Use "
+            "one spelling for each value.",
             warning=True,
         )
 
@@ -334,7 +337,7 @@ def about_left_out(
     if warning := suppression.out_of_step(rows, people):
         yield Remark(warning, warning=True)
     if dropped:
-        yield Remark(f"Left out {dropped} rows with missing cells.")
+        yield Remark(f"Excluded {dropped} rows because they have missing values.")
 
 
 def _about_rows(release: Release, *, escaped: bool) -> Iterator[Remark]:
@@ -342,11 +345,14 @@ def _about_rows(release: Release, *, escaped: bool) -> Iterator[Remark]:
     rows, people = len(release.coded), release.manifest.people
     yield from about_left_out(release.suppression, rows, people, release.facts["dropped"])
     if release.formulas and escaped:
-        yield Remark(f"Escaped {release.formulas} cells that a spreadsheet would run.")
+        yield Remark(
+            f"Put an apostrophe before {release.formulas} cells that a spreadsheet would run as "
+            "formulas."
+        )
     elif release.formulas:
         yield Remark(
-            f"{release.formulas} cells, headers included, begin with = + - @, a tab or a carriage "
-            f"return, and a spreadsheet would run them as formulas. Use {option('escape_formulas')}"
-            " to defuse them.",
+            f"{release.formulas} cells, headers included, begin with = + - @, a tab or a "
+            "carriage return, so a spreadsheet would run them as formulas. To prevent this, "
+            f"use {option('escape_formulas')}.",
             warning=True,
         )

@@ -217,17 +217,17 @@ def _check_left(run: Run, rows: pl.DataFrame) -> None:
     real = rows.group_by(GROUP).agg(pl.col(HERE).sum())[HERE].to_list()
     if not real:
         msg = (
-            "No one is left to be published: every group has fewer than "
-            f"{run.least_real:,} real people, and new people form no groups yet. Lower "
-            f"{option('least_real')}, or publish when there are more people. The ledger is as it "
-            "was."
+            f"Nothing was published: every group has fewer than {run.least_real:,} people who "
+            "are still in the table, and the new people form no groups yet. Lower "
+            f"{option('least_real')}, or publish when there are more people. The ledger has not "
+            "changed."
         )
         raise NotAchievable(msg)
     if min(real) < run.least_real:  # in a round that was committed before
         msg = (
-            "The previous run did not finish publishing. Its release must appear first, and it has "
-            f"groups with only {min(real):,} real people. Run once with {option('least_real')} of "
-            f"at most {min(real):,}, then again."
+            "The previous run did not finish publishing. Its release must appear first, and it "
+            f"has groups with only {min(real):,} people who are still in the table. Run once "
+            f"with {option('least_real')} of at most {min(real):,}, then again."
         )
         raise NotAchievable(msg)
 
@@ -242,20 +242,30 @@ def _check(run: Run) -> None:
     """Raise where a series cannot be made of what is asked."""
     _check_schema(run.schema)
     if is_outlet(str(run.output)):
-        msg = "A series is published into directories, which hold what ties releases together."
+        msg = (
+            "A series is published into directories, because their manifests link each release "
+            "to the one before."
+        )
         raise UsageError(msg)
     if run.owner_report is not None or run.trials:
-        msg = "The owner's report and trials are made from a table, and a series from its ledger."
+        msg = (
+            "The owner's report and trials compare a release with one table, but a series is "
+            "published from its ledger."
+        )
         raise UsageError(msg)
     for one in run.asked:
         if one.principle.population:
-            msg = f"{one!r} is about everyone who could be in the table, and they change."
+            msg = (
+                f"{one!r} compares with a population, which changes from release to release. A "
+                "series needs requirements that a group meets by itself, for example EpsilonM."
+            )
             raise UsageError(msg)
         if one.principle.scaled or not one.principle.by_itself:
             msg = (
-                f"{one!r} compares values by the whole table, which changes from release to "
-                "release, and groups of a series must not. Ask for something that a group keeps by "
-                "itself, for example EpsilonM, FrequencyL or a distance such as Lp(scale='none')."
+                f"{one!r} compares with the whole table, which changes from release to release, "
+                "but the groups of a series must not change. Require what a group meets by "
+                "itself, for example EpsilonM, FrequencyL, or a distance such as "
+                "Lp(scale='none')."
             )
             raise UsageError(msg)
     for name in ("batch", "least_real"):
@@ -268,25 +278,37 @@ def _check(run: Run) -> None:
 def _check_schema(schema: Schema) -> None:
     """Raise where rows are not those of one person each, as they came in."""
     if schema.person is None:
-        msg = f"A ledger has to know whom rows are about: name the column, {option('person')}."
+        msg = (
+            "A series needs to know which person every row belongs to. Name the column: "
+            f"{option('person')}."
+        )
         raise UsageError(msg)
     schema.check_reserved(REAL)
     if schema.most_rows is not None or schema.rows != KNOWN:
-        msg = "A ledger takes one row a person, so how many rows people have is no question."
+        msg = (
+            "A series has one row per person, so options about several rows of a person do not "
+            "apply."
+        )
         raise UsageError(msg)
     if schema.survey_weight is not None:
-        msg = "Survey weights change from release to release, and groups of a series must not."
+        msg = (
+            "Survey weights change from release to release, but the groups of a series must "
+            "not change."
+        )
         raise UsageError(msg)
     for name, one in schema.hierarchies.items():
         if isinstance(one, Runs):
             msg = (
-                f"{one!r} of column {name!r} gathers what is in a table, and so differs from "
-                "release to release, which groups of a series must not. Choose Bins, Prefix or "
-                "Calendar, or list the hierarchy."
+                f"{one!r} of column {name!r} depends on the values in the table, so it would "
+                "differ from release to release. The groups of a series must not change. "
+                "Choose Bins, Prefix or Calendar, or list the hierarchy in a file."
             )
             raise UsageError(msg)
     if schema.pseudonymize:
-        msg = "Pseudonyms tie rows of one person together, and a series must not. Leave them out."
+        msg = (
+            "Pseudonyms link the rows of a person across releases, which a series must "
+            "prevent. Leave out the pseudonyms."
+        )
         raise UsageError(msg)
 
 
@@ -387,8 +409,9 @@ class _Series:
             self.ledger.groups[group] = digest
         if changed:
             msg = (
-                f"{changed:,} groups would be published otherwise than before, and nothing was "
-                "published. A hierarchy or a type of a column is not what it was."
+                f"Nothing was published: {changed:,} groups would look different from the "
+                "previous release. A hierarchy or a column type has changed. Restore the "
+                "earlier one and run the command again."
             )
             raise AuditFailed(msg)
         reals = dict(self.ledger.rows.group_by(GROUP).agg(pl.col(HERE).sum()).iter_rows())

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 RELEASED = "released"
 WHAT_TO_DO = (
     "Shoal published nothing. Restore the newest copy of the ledger. If it is lost, the series "
-    f"ends: begin another one with another {option('ledger')}, for people who were never published."
+    f"ends. Begin a new series, with another {option('ledger')}, for people who were never "
+    "published."
 )
 
 
@@ -47,8 +48,8 @@ def check_begin(path: Path) -> None:
     """Raise where a series would begin in the place of one whose ledger is not there."""
     if turn := _last_noted(path):
         msg = (
-            f"There is no ledger {path.name!r}, and its log {log_of(path).name!r} knows of release "
-            f"{turn:,} of its series. {WHAT_TO_DO}"
+            f"The ledger {path.name!r} is missing, but its log {log_of(path).name!r} lists "
+            f"release {turn:,} of its series. {WHAT_TO_DO}"
         )
         raise UsageError(msg)
 
@@ -58,8 +59,8 @@ def check_newest(path: Path, ledger: Ledger, output: Path) -> None:
     known = len(ledger.rounds)
     if (turn := _last_noted(path)) > known:
         msg = (
-            f"The ledger {path.name!r} is older than its series: it knows of {known:,} releases, "
-            f"and its log {log_of(path).name!r} of {turn:,}. {WHAT_TO_DO}"
+            f"The ledger {path.name!r} is older than its series: it lists {known:,} releases, "
+            f"and its log {log_of(path).name!r} lists {turn:,}. {WHAT_TO_DO}"
         )
         raise UsageError(msg)
     digests = {one.manifest for one in ledger.rounds}
@@ -72,8 +73,8 @@ def check_newest(path: Path, ledger: Ledger, output: Path) -> None:
         if later:
             msg = (
                 f"The ledger {path.name!r} is older than its series: the release "
-                f"{found.parent.name!r} follows one that the ledger knows, and the ledger does "
-                f"not know it. {WHAT_TO_DO}"
+                f"{found.parent.name!r} follows one that is in the ledger, but is not in the "
+                f"ledger itself. {WHAT_TO_DO}"
             )
             raise UsageError(msg)
 

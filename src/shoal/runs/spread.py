@@ -64,10 +64,10 @@ if TYPE_CHECKING:
     from shoal.table.coded import Coded, Sensitive
     from shoal.table.schema import Schema
 
-ELSEWHERE = "Use Local(), or leave it out."
+ELSEWHERE = "Use Local(), or leave this option out."
 UNHEARD = {
-    "enough": ("Workers cannot be asked while they search", never),
-    "better": ("Workers report only at the end", untold),
+    "enough": ("workers cannot be stopped while they search", never),
+    "better": ("workers report only at the end", untold),
 }
 
 
@@ -77,33 +77,36 @@ def check_spread(run: Run) -> None:
     for name, (reason, usual) in (asked | UNHEARD).items():
         said = getattr(run if hasattr(run, name) else run.schema, name) if reason else None
         if is_said(said) and said is not usual:
-            msg = f"{reason}: {option(name)} is not available with Spark(). {ELSEWHERE}"
+            msg = f"{option(name)} is not available with Spark(): {reason}. {ELSEWHERE}"
             raise UsageError(msg)
     if run.form == TWO_TABLES:
         msg = f"Spark() cannot write the form two-tables: choose another {option('form')}."
         raise UsageError(msg)
     if run.format not in {None, "parquet"}:
         msg = (
-            f"A release by Spark() is a directory of Parquet files. Omit {option('format')}. Got "
-            f"{run.format!r}."
+            f"Spark() writes a directory of Parquet files, not the format {run.format!r}. Leave "
+            f"out {option('format')}."
         )
         raise UsageError(msg)
     if run.schema.bounds:
         msg = f"Public bounds of columns cannot be combined with Spark(). {ELSEWHERE}"
         raise UsageError(msg)
     if run.output is not None and is_outlet(str(run.output)):
-        msg = f"Spark() writes a directory that all workers see. Give {option('output')} one."
+        msg = (
+            "Spark() writes into a directory that all its workers can reach. Name one: "
+            f"{option('output')}."
+        )
         raise UsageError(msg)
     compared = [one for one in run.asked if not one.principle.by_itself]
     if compared and run.schema.never_mix:
         msg = (
-            f"{compared[0]!r} compares groups with the whole table, and {option('never_mix')} "
-            f"parts it. {ELSEWHERE}"
+            f"{compared[0]!r} compares groups with the whole table, and on Spark "
+            f"{option('never_mix')} splits the table before the search. {ELSEWHERE}"
         )
         raise UsageError(msg)
     method = choose_method(run.method, run.asked, run.form)
     if not method.grouped:
-        msg = f"{method!r} makes no groups, and looks at the whole table at once. {ELSEWHERE}"
+        msg = f"{method!r} forms no groups and needs the whole table on one machine. {ELSEWHERE}"
         raise UsageError(msg)
 
 
@@ -113,16 +116,16 @@ def check_source(run: Run) -> None:
     if not reads_files(run.table):
         if not is_spark_frame(run.table):
             msg = (
-                f"Spark() takes a frame of Spark, or files by their places, and got a "
-                f"{type(run.table).__name__}. Use Local(), or write it to Parquet first."
+                f"Spark() reads Spark data frames and files, but got a {type(run.table).__name__}. "
+                "Use Local(), or write the table to Parquet first."
             )
             raise UsageError(msg)
         return
     places = [run.table] if isinstance(run.table, str | Path) else list(run.table)
     if STDIN in map(str, places) or any(map(is_address, places)):
         msg = (
-            "Spark reads files, folders and what it has an address for, not standard input or a "
-            "database. Copy the table to a file first."
+            "Spark reads files and directories, not standard input or a database. Copy the "
+            "table to a file first."
         )
         raise UsageError(msg)
 

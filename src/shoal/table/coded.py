@@ -513,8 +513,8 @@ class Sensitive:
         twice = [one.name for one in self.columns if one.alike is not None]
         if twice:
             msg = (
-                f"Column {twice[0]!r} writes one number in several ways, for example 5 and 05, "
-                "and the requirement compares texts. Write each number in one way."
+                f"Column {twice[0]!r} writes the same number in several ways, for example 5 and "
+                "05, but the requirement compares texts. Write each number in one way."
             )
             raise InputError(msg)
         return self.labels()

@@ -115,8 +115,8 @@ def code_asked(
     if known.numeric:
         return known
     msg = (
-        f"Column {column.name!r} has no value in any row, and what is required of it is about "
-        "numbers. Fill them in, or give the column another role."
+        f"Column {column.name!r} has no value in any row, but its requirement needs numbers. "
+        "Fill in the values, or give the column another role."
     )
     raise InputError(msg)
 
@@ -255,7 +255,7 @@ def _refuse_missing(column: pl.Series) -> None:
     missing = is_missing(column)
     if missing.any():
         advice = (
-            "Distances to a missing number mean nothing: fill them in, or "
+            "A distance to a missing number is not defined. Fill in the missing numbers, or "
             f"{option('missing', 'drop')}."
         )
         raise BadCells(column.name, "missing", first_rows(missing), int(missing.sum()), advice)
@@ -299,8 +299,8 @@ def _refuse_blurred(
     largest = max(abs(float(number)) for numbers in blurred.values() for number in numbers)
     step = Decimal(10) ** ceil(log10(2 * max(float(np.spacing(largest)), TINY)))
     advice = (
-        "Some of them differ by less than a double can show: round them, "
-        f"{option('round', f'{column.name}={step:g}')}, or take them for labels, "
+        "Some of them differ by less than a floating-point number can show. Round them, "
+        f"{option('round', f'{column.name}={step:g}')}, or read them as labels, "
         f"{option('type', f'{column.name}=categorical')}."
     )
     _refuse(column, pl.Series(np.isin(ranks, list(blurred))), cells, "too exact", advice)
@@ -311,11 +311,13 @@ def _refuse(
 ) -> None:
     if bad.any():
         where = column.is_in(cells.filter(bad).implode()).fill_null(value=False)
-        advice = advice or "Mend them, drop those rows, or give the column another type or role."
+        advice = (
+            advice or "Correct them, remove those rows, or give the column another type or role."
+        )
         if what == "non-numeric" and bad.all():
             advice = (
-                "It holds labels: give it another type or role, or require what is about labels, "
-                "as FrequencyL(l=3)."
+                "It holds labels. Give it another type or role, or use a requirement for "
+                "labels, for example FrequencyL(l=3)."
             )
         raise BadCells(column.name, what, first_rows(where), int(where.sum()), advice)
 

@@ -195,7 +195,7 @@ class FileLayout:
         """Raise where lines are spoken of that a table does not have."""
         for name in ("header_row", "header_lines", "skip_last"):
             if getattr(self, name) is not None:
-                msg = f"{what}, so it has no lines above or below it. Omit {option(name)}."
+                msg = f"{what}, so it has no title lines or notes to skip. Omit {option(name)}."
                 raise UsageError(msg)
 
     def emptied(self, table: pl.DataFrame, header: Sequence[str] | None = None) -> pl.DataFrame:

@@ -279,7 +279,7 @@ def tell_apart(cells: pl.Series) -> tuple[list[str], str | None]:
     found = readings(cells)
     if len(found) > 1:
         both = " and ".join(found)
-        return found, f"has dates that read in two ways, {both}, and both fit every cell."
+        return found, f"has dates that can be read in two ways, {both}, and both fit every cell."
     if not found and (short := readings(cells, SHORT_WAYS)):
         return short, "has dates whose years have two digits."
     return found, None
@@ -287,7 +287,10 @@ def tell_apart(cells: pl.Series) -> tuple[list[str], str | None]:
 
 def _remedy(name: str, found: Sequence[str]) -> str:
     ways = " or ".join(option("date_format", f"{name}={way}") for way in found)
-    return f"Say which it is: {ways}; or that they are labels: {option('type', f'{name}=code')}."
+    return (
+        f"Tell Shoal which one it is: {ways}. If they are labels, set "
+        f"{option('type', f'{name}=code')}."
+    )
 
 
 def _refuse_strays(column: pl.Series, cells: pl.Series) -> None:
@@ -301,8 +304,9 @@ def _refuse_strays(column: pl.Series, cells: pl.Series) -> None:
         if 0 < int(where.sum()) < MOSTLY * len(column):
             labels = option("type", f"{column.name}=categorical")
             advice = (
-                f"The others are dates ({way}), and would be taken for labels. Mend or empty those "
-                f"cells, or say that they are labels: {labels}."
+                f"The other cells are dates ({way}), so Shoal would read the whole column as "
+                "labels. Correct or empty those cells, or confirm that they are labels: "
+                f"{labels}."
             )
             raise BadCells(column.name, "not a date", first_rows(where), int(where.sum()), advice)
 
@@ -327,7 +331,7 @@ def iso_column(column: pl.Series, way: str) -> pl.Series:
         if strange.any():
             texts = column.cast(pl.String)
             where = texts.is_in(cells.filter(strange).implode()).fill_null(value=False)
-            advice = f"Mend them, or say how they are written: {option('date_format')}."
+            advice = f"Correct them, or set how the dates are written: {option('date_format')}."
             raise BadCells(
                 column.name, f"not a date ({way})", first_rows(where), int(where.sum()), advice
             )

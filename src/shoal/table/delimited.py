@@ -88,7 +88,7 @@ class Parts:
         self.rest = begun if layout.above else begun.removeprefix(BOM)
         self._fill()
         if not self.rest.strip(b"\r\n"):
-            msg = f"{name!r} is empty: there is not even a header."
+            msg = f"{name!r} is empty: it has no header."
             raise InputError(msg)
         if b"\0" in self.rest[:4096]:
             msg = f"{name!r} is not text: it has NUL bytes. Give a CSV or Parquet file."
@@ -224,8 +224,9 @@ def check_encoding(encoding: str) -> str:
             "".encode(str(encoding))
     except (LookupError, UnicodeError, ValueError):
         msg = (
-            f"{option('encoding')} takes a name such as latin-1, cp1252 or utf-16, or {MIXED} for "
-            f"lines of UTF-8 and of cp1252. Got {encoding!r}."
+            f"{option('encoding')} takes the name of an encoding, for example latin-1, cp1252 "
+            f"or utf-16, or {MIXED} if some lines are UTF-8 and others cp1252. Got "
+            f"{encoding!r}."
         )
         raise UsageError(msg) from None
     return encoding
@@ -283,8 +284,8 @@ class InUtf8(io.RawIOBase):
             said = before if isinstance(before, str) else before.decode(self.encoding, "ignore")
             line = self.lines + said.count("\n") + 1
             msg = (
-                f"{self.name!r} is not {self.encoding}: line {line} cannot be read so. Choose "
-                f"another {option('encoding')}."
+                f"{self.name!r} is not {self.encoding}: line {line} cannot be read with this "
+                f"encoding. Choose another {option('encoding')}."
             )
             raise InputError(msg) from None
 

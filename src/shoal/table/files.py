@@ -71,7 +71,7 @@ def parse_file(data: bytes, name: str, layout: FileLayout | None = None) -> pl.D
 
         return Book(data, name).table(layout)
     if (typed := _typed(data, name, layout.encoding)) is not None:
-        layout.refuse_lines(f"{name!r} is a table by itself")
+        layout.refuse_lines(f"{name!r} is already a single table")
         return layout.emptied(typed)
     text, separator = separated(io.BytesIO(data), name, layout)
     return read_csv(text, name, separator, layout=layout)
@@ -120,8 +120,8 @@ def _refuse_others(data: bytes, name: str) -> None:
     for kind, known in (("sqlite", data.startswith(SQLITE)), ("duckdb", data[8:12] == DUCKDB)):
         if known:
             msg = (
-                f"{name!r} is a database. Name it as {kind}:///{name} and say what to read from "
-                f"it: {option('query', 'select …')}."
+                f"{name!r} is a database. Write it as {kind}:///{name} and name what Shoal "
+                f"should read from it: {option('query', 'select …')}."
             )
             raise InputError(msg)
 

@@ -125,8 +125,8 @@ def read_bounds(column: str, said: object) -> tuple[Decimal, Decimal] | tuple[st
         if None in numbers and _moments(dates) is not None and dates[0] <= dates[1]:
             return dates[0], dates[1]
     msg = (
-        f"The bounds of column {column!r} are its least and its greatest possible value, for "
-        f"example [0, 120]. Got {said!r}."
+        f"The bounds of column {column!r} must be its smallest and its largest possible value, "
+        f"for example [0, 120]. Got {said!r}."
     )
     raise UsageError(msg)
 
@@ -244,15 +244,15 @@ def check_within(
     """Raise where numbers lie outside of the bounds, or beside the grid."""
     if units[0] < bounds[0] or units[-1] > bounds[1]:
         msg = (
-            f"Column {column.name!r} has values outside of its bounds. Widen the bounds, or cut "
-            f"the values off: {option('bottom')} and {option('top')}."
+            f"Column {column.name!r} has values outside its bounds. Widen the bounds, or limit "
+            f"the values with {option('bottom')} and {option('top')}."
         )
         raise InputError(msg)
     if (bounds[1] - low) % step or any((unit - low) % step for unit in units):
         msg = (
-            f"Column {column.name!r} has values or bounds that are not a whole number of steps "
-            f"from {'the lower bound' if column.bounds else '0'}. Choose a finer step, or round "
-            f"the column first: {option('round')}."
+            f"Some values or bounds of column {column.name!r} are not a whole number of steps "
+            f"from {('the lower bound' if column.bounds else '0')}. Choose a smaller step, or "
+            f"round the column first: {option('round')}."
         )
         raise InputError(msg)
 
@@ -263,7 +263,7 @@ def said_of_column(column: Column, step: Mapping[str, Any], bounds: Mapping[str,
     if name not in step and name not in bounds:
         return column
     if column.values is None:
-        msg = f"Column {name!r} has a step or bounds, and it is not numeric."
+        msg = f"Column {name!r} has a step or bounds, but it is not numeric."
         raise InputError(msg)
     found = replace(
         column,

@@ -110,7 +110,7 @@ class Listed(Hierarchy):
 
 @dataclass(frozen=True, repr=False)
 class Prefix(Hierarchy):
-    """Codes masked from the right, one character a level: 12345, 1234*, 123** and so on.
+    """Mask codes from the right, one character at each level: 12345, 1234*, 123** and so on.
 
     A shorter code is masked to the length of the longest.
 
@@ -156,7 +156,7 @@ class Prefix(Hierarchy):
 
 @dataclass(frozen=True, repr=False)
 class Calendar(Hierarchy):
-    """Dates by day, month, quarter and year: 2024-05-17, 2024-05, 2024-Q2, 2024."""
+    """Generalize dates to month, quarter and year: 2024-05-17, 2024-05, 2024-Q2, 2024."""
 
     needs_numbers = True
 
@@ -180,7 +180,7 @@ class Calendar(Hierarchy):
 
 @dataclass(frozen=True, repr=False)
 class Bins(Hierarchy):
-    """Numbers (or dates, in days) in bins of equal width, two of them making one on each level.
+    """Put numbers (or dates, by days) into bins of equal width; each level joins two bins.
 
     Parameters
     ----------
@@ -236,9 +236,9 @@ class Runs(Hierarchy):
         """Return the runs around other values; between two runs lies neither."""
         if own.ordered:  # the order is not published, so no reader could say whom a run covers
             msg = (
-                f"{self!r} gathers the labels of column {own.column!r} in an order that was given, "
-                "and names of nodes do not show which people of a population it puts between "
-                "their ends. List the hierarchy."
+                f"{self!r} groups the labels of column {own.column!r} in an order that you "
+                "gave, so the names of its nodes do not show which people of a population "
+                "belong to them. List the hierarchy in a file."
             )
             raise InputError(msg)
         known, keys = own.keys(own.labels), own.keys(others.labels)
@@ -273,7 +273,7 @@ class Runs(Hierarchy):
 
 @dataclass(frozen=True, repr=False)
 class Quantiles(Runs):
-    """Numbers (or dates) in parts with about equally many rows, two making one on each level.
+    """Put numbers (or dates) into parts with about equally many rows; each level joins two.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ class Quantiles(Runs):
 
 @dataclass(frozen=True, repr=False)
 class Grouped(Runs):
-    """Values in their order, `size` neighbours under one name, and so on up to the root.
+    """Put `size` neighbouring values under one name, and so on at each level up to the root.
 
     Parameters
     ----------

@@ -91,8 +91,9 @@ def check_linked_name(name: str) -> None:
     """Raise where a linked table cannot be called so: a file is named after it."""
     if not NAME.fullmatch(name) or name.lower() in TAKEN:
         msg = (
-            f"A linked table is published under its name, which begins with a letter and has "
-            f"letters, digits, - and _, and is none of {', '.join(TAKEN)}. Got {name!r}."
+            "Shoal publishes a linked table under its name. The name must begin with a letter, "
+            f"have only letters, digits, - and _, and not be one of {', '.join(TAKEN)}. Got "
+            f"{name!r}."
         )
         raise UsageError(msg)
 
@@ -109,8 +110,8 @@ def _part(schema: Schema, name: str) -> Schema:
     check_linked_name(name)
     if schema.person is None:
         msg = (
-            f"The table {name!r} is linked by people: name the column that says whom a row is "
-            f"about, {option('person')}."
+            f"The table {name!r} is linked by people. Name the column that identifies the "
+            f"person behind each row: {option('person')}."
         )
         raise UsageError(msg)
 
@@ -138,8 +139,8 @@ def _check_roles(schema: Schema, name: str) -> None:
     for role in ("quasi", "never_mix", "pseudonymize"):
         if wrong := [column for column in getattr(schema, role) if own(column)]:
             msg = (
-                f"{', '.join(map(repr, wrong))}: columns of a linked table are sensitive or other, "
-                "and belong to the groups of the first table."
+                f"{', '.join(map(repr, wrong))}: columns of a linked table can only be "
+                "sensitive or other."
             )
             raise UsageError(msg)
     if schema.survey_weight is not None and own(schema.survey_weight):
@@ -148,8 +149,8 @@ def _check_roles(schema: Schema, name: str) -> None:
     shown = [column for column in (*schema.sensitive, *schema.other) if own(column)]
     if not shown:
         msg = (
-            f"Nothing of the table {name!r} would be published: name columns of it, as in "
-            f"{option('other', f'{name}.COLUMN')}."
+            f"No column of the table {name!r} would be published. Name columns of it, for "
+            f"example {option('other', f'{name}.COLUMN')}."
         )
         raise UsageError(msg)
     for column in shown:
@@ -216,7 +217,7 @@ def code_linked(
     whom = _people(table[own], first, coded, keep)
     rows = np.flatnonzero(keep.to_numpy() & (whom >= 0))
     if not len(rows):
-        msg = f"No row of the linked table {name!r} is left to be published."
+        msg = f"Shoal would publish no row of the linked table {name!r}."
         raise InputError(msg)
     capped = None
     if offered is not None:
@@ -248,8 +249,8 @@ def _people(cells: pl.Series, first: pl.Series, coded: Coded, keep: pl.Series) -
     unknown = found.is_null() & keep
     if unknown.any():
         advice = (
-            "They are about people whom the first table does not have: leave out those rows, or "
-            "add their people."
+            "They belong to people who are not in the first table. Remove those rows, or add "
+            "the people to the first table."
         )
         count = int(unknown.sum())
         raise BadCells(cells.name, "unknown", first_rows(unknown), count, advice)

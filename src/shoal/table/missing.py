@@ -69,6 +69,6 @@ def complete_rows(
         if chosen == "drop":
             keep &= ~missing
     if table.height and not keep.any():
-        msg = "No row is left after dropping rows with missing cells."
+        msg = "Every row has a missing value, so no row is left to publish."
         raise InputError(msg)
     return keep

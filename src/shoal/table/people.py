@@ -111,7 +111,7 @@ def whose_rows(population: pl.DataFrame, person: str | None) -> pl.DataFrame:
     name = PERSON if person is None else person
     if name not in population.columns:
         msg = (
-            "The population has to say whom each of its rows is about, as the table does. "
+            "The population table needs the person column too, as the table has. "
             f"{UnknownColumn(name, population.columns)}"
         )
         if person is None:
@@ -120,7 +120,7 @@ def whose_rows(population: pl.DataFrame, person: str | None) -> pl.DataFrame:
     cells = population[name]
     missing = is_missing(cells)
     if missing.any():
-        advice = "Leave those rows out of the population, or fill the cells in."
+        advice = "Remove those rows from the population, or fill in the cells."
         what = f"{name} (population)"
         raise BadCells(what, "missing", first_rows(missing), int(missing.sum()), advice)
     others = [other for other in population.columns if other not in {name, PERSON}]
@@ -143,7 +143,7 @@ def refuse_missing(cells: pl.Series) -> None:
     """Raise where a number of somebody is missing: it has no place in an interval."""
     missing = is_missing(cells)
     if missing.any():
-        advice = "Leave those people out of the population, or fill the cells in."
+        advice = "Remove those people from the population, or fill in the cells."
         what = f"{cells.name} (population)"
         raise BadCells(what, "missing", first_rows(missing), int(missing.sum()), advice)
 
@@ -188,9 +188,9 @@ class SeveralValues(Sensitive):
     def codes(self) -> NDArray[np.int32]:
         """Raise: there is no one value."""
         msg = (
-            f"Some people have several values of {self.name}, or none, and what was asked for is "
-            f"defined for one a person. Publish one row of each, {option('most_rows', 1)}, or "
-            "choose another method or principle."
+            f"Some people have several values of {self.name}, or none, but this method or "
+            "principle needs one value per person. Publish one row per person, "
+            f"{option('most_rows', 1)}, or choose another method or principle."
         )
         raise UsageError(msg)
 

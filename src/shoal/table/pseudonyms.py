@@ -19,8 +19,8 @@ LEAST = 16  # bytes of a key
 LENGTH = 16  # bytes of a pseudonym: among a thousand million values, two alike once in 10**20 runs
 VARIABLE = "SHOAL_KEY"
 HOW = (
-    f"Name a file with {option('key_file')}, or set {VARIABLE}, to a secret of at least {LEAST} "
-    "bytes."
+    f"Put a secret of at least {LEAST} bytes into a file and name it with {option('key_file')}, "
+    f"or set {VARIABLE}."
 )
 
 
@@ -41,7 +41,7 @@ def check_key(columns: Sequence[str], key: bytes | None) -> None:
     if not columns:
         if key is not None:
             msg = (
-                "There is a key, but no column to make pseudonyms of. Name it: "
+                "A key was given, but no column to pseudonymize. Name it: "
                 f"{option('pseudonymize')}."
             )
             raise UsageError(msg)
@@ -54,8 +54,8 @@ def check_key(columns: Sequence[str], key: bytes | None) -> None:
         raise UsageError(msg)
     if len(key) < LEAST:
         msg = (
-            f"The key has {len(key)} bytes; an attacker who tries all such keys finds everyone. "
-            f"{HOW}"
+            f"The key has only {len(key)} bytes. An attacker who tries all such keys can name "
+            f"everyone. {HOW}"
         )
         raise UsageError(msg)
 
@@ -87,7 +87,7 @@ def warning(columns: Sequence[str]) -> str:
     """Return what the owner and every reader should know about pseudonyms."""
     listed = ", ".join(map(repr, columns))
     return (
-        f"Published as pseudonyms: {listed}. Releases made with the same key can be joined by "
-        "them, row by row, and rows with the same pseudonym are known to be one person's; no "
-        "requirement covers what that reveals. Anyone who has the key can name everyone."
+        f"Published as pseudonyms: {listed}. A reader can join releases made with the same key "
+        "row by row, and can see which rows belong to one person. No requirement covers what "
+        "that reveals. Anyone who has the key and a list of names can name everyone."
     )

@@ -76,8 +76,8 @@ def read_table(source: Source, *, query: str | None = None, **how: Unpack[Reads]
         return layout.emptied(read_address(str(sources[0]), query))
     if query is not None:
         msg = (
-            f"{option('query')} is for databases. Name one, as sqlite:///people.db, or omit "
-            f"{option('query')}."
+            f"{option('query')} applies to databases only. Name one, for example "
+            f"sqlite:///people.db, or leave out {option('query')}."
         )
         raise UsageError(msg)
     if STDIN in map(str, sources):
@@ -119,7 +119,7 @@ def find_files(source: Source) -> list[Path]:
             files += _expand(one)
     for place, path in enumerate(files):
         if path in files[:place]:
-            msg = f"{path.name!r} is named twice, so everyone in it would be there twice."
+            msg = f"{path.name!r} is named twice, so Shoal would count everyone in it twice."
             raise UsageError(msg)
     return files
 
@@ -131,7 +131,7 @@ def _expand(source: str | Path) -> list[Path]:
     if glob.has_magic(str(source)) and not os.path.lexists(path):
         found = sorted(Path(name) for name in glob.glob(str(source), recursive=True))  # noqa: PTH207 - absolute patterns too
         if not found:
-            msg = f"No file is named like {path.name!r}."
+            msg = f"No file matches {path.name!r}."
             raise InputError(msg)
         return found
     return [path]
@@ -141,7 +141,10 @@ def _files_in(directory: Path) -> list[Path]:
     """Return the files of a directory; hidden ones and marks as _SUCCESS are no tables."""
     inside = sorted(path for path in directory.iterdir() if path.name[0] not in "._")
     if any(path.name == "manifest.json" for path in inside):
-        msg = f"{directory.name!r} is a release. Name the table in it, as its release.csv."
+        msg = (
+            f"{directory.name!r} is a release directory. Name the table in it, for example its "
+            "release.csv."
+        )
         raise InputError(msg)
     for path in inside:
         if path.is_dir():
@@ -166,7 +169,7 @@ def _join(tables: list[pl.DataFrame], names: list[str]) -> pl.DataFrame:
             differs = [f"lacks {', '.join(map(repr, lacks))}"] if lacks else []
             differs += [f"has {', '.join(map(repr, more))} besides"] if more else []
             msg = (
-                f"The files are no one table: compared with {names[0]!r}, {name!r} "
+                f"The files do not form one table: compared with {names[0]!r}, {name!r} "
                 f"{' and '.join(differs)}."
             )
             raise InputError(msg)
@@ -174,8 +177,8 @@ def _join(tables: list[pl.DataFrame], names: list[str]) -> pl.DataFrame:
             known = first.schema[column]
             if kind != known and not (kind.is_numeric() and known.is_numeric()):
                 msg = (
-                    f"The files are no one table: column {column!r} is {known} in {names[0]!r} and "
-                    f"{kind} in {name!r}."
+                    f"The files do not form one table: column {column!r} is {known} in "
+                    f"{names[0]!r} but {kind} in {name!r}."
                 )
                 raise InputError(msg)
     return pl.concat((table.select(first.columns) for table in tables), how="vertical_relaxed")

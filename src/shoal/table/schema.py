@@ -163,12 +163,12 @@ class Schema(AboutColumns):
             for name in getattr(self, role):
                 if name in taken:
                     both = f"{taken[name]} and {role}" if taken[name] != role else f"{role}, twice"
-                    msg = f"Column {name!r} has two roles: {both}. Give it one."
+                    msg = f"Column {name!r} has two roles: {both}. Choose one."
                     raise UsageError(msg)
                 taken[name] = role
         if self.person in taken:
             both = f"person and {taken[self.person]}"
-            msg = f"Column {self.person!r} has two roles: {both}. Give it one."
+            msg = f"Column {self.person!r} has two roles: {both}. Choose one."
             raise UsageError(msg)
 
     def _check_types(self) -> None:
@@ -177,7 +177,7 @@ class Schema(AboutColumns):
                 msg = f"Column {name!r} cannot be {kind!r}. Types are {', '.join(KINDS)}."
                 raise UsageError(msg)
             if kind == "ordered" and name not in self.order:
-                msg = f"Column {name!r} is ordered, so say in which order its labels come."
+                msg = f"Column {name!r} is ordered. Give the order of its labels."
                 raise UsageError(msg)
             if name in self.order and kind not in LABELS:
                 msg = f"Column {name!r} is {kind} and cannot have an order of labels as well."
@@ -195,7 +195,7 @@ class Schema(AboutColumns):
             self._check_quasi_only(what, said)
             for name in said:
                 if name in self.hierarchies or self.types.get(name) in LABELS or name in self.order:
-                    msg = f"Column {name!r} has a {what}, which is for numbers and dates alone."
+                    msg = f"Column {name!r} has a {what}, which applies only to numbers and dates."
                     raise UsageError(msg)
         for name, one in self.step.items():
             read_step(name, one)
@@ -219,14 +219,20 @@ class Schema(AboutColumns):
         for name, policy in self.missing_cells.items():
             check_policy(policy)
             if name not in (*self.quasi, *self.sensitive):
-                msg = f"Column {name!r} has a policy for missing cells, which it keeps in any case."
+                msg = (
+                    f"Column {name!r} has its own rule for missing cells, but its role keeps "
+                    "missing cells in any case. Remove the rule."
+                )
                 raise UsageError(msg)
 
     def _check_known(self) -> None:
         """Check what is said of what readers know of columns."""
         for name, reach in self.near.items():
             if name not in (*self.sensitive, *self.other):
-                msg = f"Column {name!r} has a `near`, which is for columns published unchanged."
+                msg = (
+                    f"Column {name!r} has `near`, which applies only to columns that are "
+                    "published unchanged."
+                )
                 raise UsageError(msg)
             if not is_number(reach) or reach <= 0:
                 msg = f"The `near` of column {name!r} must be a number above 0. Got {reach!r}."
@@ -331,7 +337,7 @@ class Schema(AboutColumns):
         """Raise where there is nothing to generalize."""
         if not self.quasi:
             msg = (
-                "No quasi column was named. Name the columns to generalize, as in "
+                "No quasi-identifier was named. Name the columns to generalize, for example "
                 f"{option('quasi', 'age,zip')}."
             )
             raise UsageError(msg)
@@ -399,12 +405,15 @@ def check_person(
         raise UsageError(msg)
     if person is None and (most_rows is not None or rows == UNKNOWN):
         said = option("rows", UNKNOWN) if most_rows is None else option("most_rows")
-        msg = f"{said} is about the rows of one person: name the column with {option('person')}."
+        msg = (
+            f"{said} applies to several rows of one person. Name the person column with "
+            f"{option('person')}."
+        )
         raise UsageError(msg)
     if person is not None and person in replaced:
         msg = (
-            f"Column {person!r} is the person column, and pseudonyms would identify people in "
-            f"every release. A number drawn anew is published instead: leave out "
+            f"Column {person!r} is the person column. Pseudonyms would link people across "
+            "releases, so Shoal publishes a new random number instead. Leave out "
             f"{option('pseudonymize')}."
         )
         raise UsageError(msg)

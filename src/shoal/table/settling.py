@@ -54,7 +54,10 @@ def check_weights(column: pl.Series) -> None:
     """Raise where a survey weight is missing, no number, or below 0."""
     wrong = no_weights(column)
     if wrong.any():
-        advice = "A survey weight is a number of at least 0 in every row: mend them first."
+        advice = (
+            "A survey weight must be a number of at least 0 in every row. Correct these cells "
+            "first."
+        )
         raise BadCells(column.name, "unusable", first_rows(wrong), int(wrong.sum()), advice)
 
 

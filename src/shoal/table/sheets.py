@@ -64,7 +64,7 @@ class Book:
         else:
             header = self._load(sheet, n_rows=1, dtypes="string")
             if not header.height:
-                msg = f"Sheet {sheet!r} of {self.name!r} is empty: there is not even a header."
+                msg = f"Sheet {sheet!r} of {self.name!r} is empty: it has no header."
                 raise InputError(msg)
             names = [cell or "" for cell in header.row(0)]
             check_header(names, self.name)

@@ -184,7 +184,10 @@ def trim_column(column: pl.Series, trim: Trim, sign: str = ".") -> pl.Series:
 
         return change_text(column, change)
     if not column.dtype.is_numeric():
-        msg = f"Column {column.name!r} holds {column.dtype}: only numbers are rounded or cut off."
+        msg = (
+            f"Column {column.name!r} holds {column.dtype}, but Shoal can round or limit numbers "
+            "only."
+        )
         raise InputError(msg)
     cells = column.fill_nan(None) if column.dtype.is_float() else column
     known = cells.unique().drop_nulls()
@@ -204,7 +207,10 @@ def _trimmed(cells: pl.Series, trim: Trim, column: pl.Series) -> pl.Series:
     bad = ~cells.str.contains(NUMBER).fill_null(value=True)
     if bad.any():
         where = column.cast(pl.String).is_in(cells.filter(bad).implode()).fill_null(value=False)
-        advice = "Only numbers are rounded or cut off: mend them, or leave the column as it is."
+        advice = (
+            "Shoal can round or limit numbers only. Correct these cells, or leave the column "
+            "as it is."
+        )
         raise BadCells(column.name, "non-numeric", first_rows(where), int(where.sum()), advice)
     known = cells.drop_nulls().unique()
     if not len(known):

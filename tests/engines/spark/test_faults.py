@@ -241,5 +241,5 @@ def test_whoever_asks_it_to_stop_finds_nothing_half_written(stop, what, tmp_path
     process.send_signal(stop)  # impatiently
     code, said = ended(process)
     assert code == 130, said
-    assert said == "shoal: interrupted; nothing was left half-written.\n"
+    assert said == "shoal: interrupted. No half-written file is left.\n"
     assert names_in(tmp_path / "to") == []

@@ -403,7 +403,7 @@ def test_what_may_be_left_out_is_a_share_of_the_whole_table():
     # What others left out to lose less they keep where it is needed.
     assert worked(rooted(1, 2), share, {0: (1000, 3, 47), 1: (40, 30, 0)}) == {0: 3, 1: 30}
     # Two that need all of it cannot both have it, and the one that needs less does.
-    with pytest.raises(NotAchievable, match=r"30 of 200 are left out.* allows 51 of the whole"):
+    with pytest.raises(NotAchievable, match=r"remove 30 of 200 there.* allows 51 of the whole"):
         worked(rooted(1, 2, 3), share, {0: (1000 - 380, 0, 0), 1: (200, 30, 0), 2: (200, 25, 0)})
     with pytest.raises(NotAchievable, match="allows 52 of the whole"):
         worked(rooted(1, 2), share, {0: (1000, 0, 0), 1: (53, NEVER, 0)})

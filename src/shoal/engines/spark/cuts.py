@@ -193,9 +193,9 @@ def cut_table(work: Work, scan: Scan) -> Forest:
         alone = [one for one in work.requirements if not one.principle.by_itself]
         if alone and scan.rows > largest:
             msg = (
-                f"{alone[0]!r} compares groups with the whole table, so no rows can be searched "
-                f"apart: {scan.rows:,} rows are more than one shard holds. Use Local(), or a "
-                "larger shard."
+                f"{alone[0]!r} compares each group with the whole table, so Shoal has to search "
+                f"all rows together. {scan.rows:,} rows are more than one shard holds. Use "
+                "Local(), or a larger shard."
             )
             raise UsageError(msg)
         task, coded_rows = _sampled(work, scan)

@@ -202,8 +202,9 @@ def _header(files: Sequence[Path]) -> tuple[str, ...]:
         if first is not None and found != first:
             other = next(n for n in (*first, *found) if first.get(n) != found.get(n))
             msg = (
-                f"The files are no one table: column {other!r} is {first.get(other, 'not there')} "
-                f"in {files[0].name!r} and {found.get(other, 'not there')} in {path.name!r}."
+                f"The files do not form one table: column {other!r} is "
+                f"{first.get(other, 'not there')} in {files[0].name!r} but "
+                f"{found.get(other, 'not there')} in {path.name!r}."
             )
             raise InputError(msg)
         first = found
@@ -310,9 +311,9 @@ def _copied(
             raise InputError(one.problem)
         if one.header != done[0].header or one.kinds != done[0].kinds:
             msg = (
-                f"The files are no one table: {done[0].name!r} has the columns "
-                f"{', '.join(done[0].header)}, and {one.name!r} has {', '.join(one.header)}, or "
-                "others of their types."
+                f"The files do not form one table: {done[0].name!r} has the columns "
+                f"{', '.join(done[0].header)}, but {one.name!r} has {', '.join(one.header)}, or "
+                "columns of other types."
             )
             raise InputError(msg)
     header = done[0].header

@@ -111,8 +111,9 @@ class Scan:
         found = each.groupBy("rows", "values").count().limit(MOST + 1).toArrow()
         if found.num_rows > MOST:
             msg = (
-                f"People differ in more than {MOST:,} ways, and the driver of Spark has to hold "
-                f"them all. Rehearse the release instead: {option('dry_run', 'True')}."
+                f"The people have more than {MOST:,} different combinations of values, and the "
+                "driver of Spark has to hold them all. Use a dry run of the release instead: "
+                f"{option('dry_run', 'True')}."
             )
             raise InputError(msg)
         return as_many(self.domains, pl.DataFrame(pl.from_arrow(found)))
@@ -299,7 +300,7 @@ def _counted(frame: DataFrame, names: Sequence[str], what: str) -> pl.DataFrame:
     if found.num_rows > MOST:
         msg = (
             f"{what} has more than {MOST:,} different values, and the driver of Spark has to "
-            f"hold them all. Round or generalize it first, as with {option('round')}."
+            f"hold them all. Round or generalize it first, for example with {option('round')}."
         )
         raise InputError(msg)
     return hold_times(pl.DataFrame(pl.from_arrow(found)))

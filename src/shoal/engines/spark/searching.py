@@ -162,9 +162,9 @@ class ShardJoining:
         if beside and self.method is not None and not self.method.chooses_rows:
             assert mine.found is not None
             msg = (
-                f"{mine.found.problem} {self.method!r} does not join parts of a table because of "
-                "their values: that would reveal something about them. Take a larger shard, for "
-                f"example Spark(shard={2 * mine.found.rows}), or Local()."
+                f"{mine.found.problem} {self.method!r} does not join parts of a table by their "
+                "values: that would reveal something about the values. Take a larger shard, "
+                f"for example Spark(shard={2 * mine.found.rows}), or Local()."
             )
             raise NotAchievable(msg)
         if not beside:
@@ -235,7 +235,10 @@ class ShardJoining:
         if stuck and not self.waiting():
             self._save(stuck[0], limit)
         if not self.waiting() and not any(one.published for one in self.found()):
-            msg = "No part of the table that may be mixed can keep what is required."
+            msg = (
+                "Not achievable: none of the parts that are kept apart meets the requirement "
+                "by itself."
+            )
             raise NotAchievable(msg)
 
     def _save(self, stuck: _Shard, limit: int) -> None:
@@ -272,8 +275,8 @@ def _failed(found: ShardFound) -> ShardFound:
     """Return a shard that would leave out more than is left."""
     gone = 0 if found.suppression is None else found.suppression.people
     problem = (
-        f"Rows that are never mixed with others cannot keep what is required unless {gone:,} of "
-        f"{found.members:,} are left out."
+        "Not achievable: for some values of the columns that are never mixed there are too few "
+        f"rows. Shoal would have to remove {gone:,} of {found.members:,} there."
     )
     return ShardFound(found.shard, found.rows, found.members, problem=problem)
 

@@ -66,7 +66,7 @@ def session_of(engine: Spark) -> SparkSession:
         master = running.sparkContext.master
         if engine.master is not None and master != _retrying(engine.master):
             msg = (
-                f"A Spark session is running already, on {master!r}. Hand it over as "
+                f"A Spark session is already running, on {master!r}. Pass it on as "
                 f"Spark(session), or stop it first. Got master={engine.master!r}."
             )
             raise UsageError(msg)
@@ -304,6 +304,6 @@ def _failed(problem: Any) -> SparkFailed:
     causes = [found[1] for found in CAUSE.finditer(text)]
     cause = (causes or [type(problem).__name__])[-1].rpartition(".")[2]
     return SparkFailed(
-        f"Spark could not finish the work, and nothing was published ({cause}). Its own logs say "
-        "more."
+        f"Spark could not finish the work, so Shoal published nothing ({cause}). The logs of "
+        "Spark have the details."
     )

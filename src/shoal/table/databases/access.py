@@ -91,8 +91,8 @@ def read_address(source: str, query: str | None) -> pl.DataFrame:
     if (query is None) == (address.table is None):
         what = "not both" if query else "one of them"
         msg = (
-            f"Say what to read from {address.shown!r}: {option('query', 'select …')}, or "
-            f"?table=people at the end of the address, {what}."
+            f"Name what Shoal should read from {address.shown!r}: "
+            f"{option('query', 'select …')}, or add ?table=people to the address, {what}."
         )
         raise UsageError(msg)
     asked = query if query is not None else f"select * from {address.quoted_table}"  # noqa: S608 - quoted
@@ -111,7 +111,10 @@ def check_target(target: str, *, force: bool) -> None:
     """Raise before any work is done where a table could not be written in the end."""
     address = read_address_text(target)
     if address.table is None:
-        msg = f"Say which table to make in {address.shown!r}: add ?table=published."
+        msg = (
+            f"Name the table that Shoal should make in {address.shown!r}: add ?table=published "
+            "to the address."
+        )
         raise UsageError(msg)
     database = _database(address)
     for path in file_of(target):
@@ -136,7 +139,7 @@ def check_standing(address: Address, mark: str | None, *, force: bool) -> bool:
         return False
     if not force:
         msg = (
-            f"The table {address.table!r} exists. Name another one, or replace it with "
+            f"The table {address.table!r} already exists. Name another one, or replace it with "
             f"{option('force')}."
         )
         raise OutputError(msg)
