@@ -133,7 +133,7 @@ def test_a_search_out_of_time_is_published_by_what_holds(tmp_path: Path) -> None
     options = ("--quasi", "age,zip", "--sensitive", "cost", "--seconds", "0.0001")
     done = anonymize(table, tmp_path / "out", *options, require="EpsilonM(epsilon=900, m=4)")
     assert done.code == 0, done.said
-    assert "By Split(), which lost least of what was found in the time" in done.said
+    assert "By Split(), which lost least of the methods that finished" in done.said
     for group in groups_of(tmp_path / "out", "cost"):
         costs = [int(cost) for (cost,) in group]
         assert all(4 * sum(abs(a - b) <= 900 for b in costs) <= len(costs) for a in costs)

@@ -186,8 +186,8 @@ def test_changed_values_and_boxes_stay_as_published(series):
     now[1]["age"] = "999"
     outcome = publish(where, "d", now)
     said = " ".join(str(one) for one in outcome.remarks)
-    assert "1 people have another value now" in said
-    assert "1 people left their box" in said
+    assert "People with a new value in your table: 1." in said
+    assert "because they moved: 1." in said
     log = (where / "ledger.log").read_text()
     assert f"{now[0]['who']},pay changed" in log
     assert f"{now[1]['who']},left the box: age" in log
@@ -462,7 +462,7 @@ def test_every_method_forms_groups_of_so_many_real_people(method, tmp_path):
 
 def test_more_real_people_than_there_are_is_refused_and_nothing_is_written(tmp_path):
     people = [somebody(random.Random(n), n) | {"pay": str(100 * n)} for n in range(20)]
-    with pytest.raises(shoal.NotAchievable, match="at least 50 real people"):
+    with pytest.raises(shoal.NotAchievable, match="at least 50 people who are in the table"):
         publish(tmp_path, "a", people, least_real=50)
     assert not list(tmp_path.iterdir())
     table = write_csv(tmp_path / "in.csv", people)
@@ -476,9 +476,9 @@ def test_more_real_people_than_there_are_is_refused_and_nothing_is_written(tmp_p
     publish(tmp_path, "b", people[:12], least_real=2)
     before = (tmp_path / "ledger").read_bytes()
     # 8 newcomers wait, and no group is large enough
-    with pytest.raises(shoal.NotAchievable, match="fewer than 9 real people"):
+    with pytest.raises(shoal.NotAchievable, match="fewer than 9 people who are still"):
         publish(tmp_path, "c", people, least_real=9)
-    with pytest.raises(shoal.NotAchievable, match="fewer than 9 real people"):
+    with pytest.raises(shoal.NotAchievable, match="fewer than 9 people who are still"):
         next_run(tmp_path, people, least_real=9).rehearse()
     assert (tmp_path / "ledger").read_bytes() == before
     assert not (tmp_path / "c").exists()

@@ -178,14 +178,14 @@ def take_turn(
     barred = [row for mark, row in row_of.items() if mark in ledger.gone]
     if barred:
         turn.notes.append(
-            f"{len(barred):,} people are not published. Their group was removed in an earlier "
+            f"People not published: {len(barred):,}. Their group was removed in an earlier "
             "release, and people from removed groups stay out of the series."
         )
         turn.log += [(people[row], "their group was removed") for row in barred]
     new = sorted(r for mark, r in row_of.items() if mark not in known and mark not in ledger.gone)
     if new and len(new) < run.batch and ledger.rounds:
         turn.notes.append(
-            f"{len(new):,} new people are not published yet: Shoal waits until there are "
+            f"New people not published yet: {len(new):,}. Shoal waits until there are "
             f"{run.batch:,}."
         )
     elif new:
@@ -206,7 +206,7 @@ def _drop_groups(ledger: Ledger, least: int, turn: Turn, names: Mapping[str, str
     ledger.rows = ledger.rows.filter(~pl.col(GROUP).is_in(few))
     if few:
         turn.notes.append(
-            f"Removed {len(few):,} groups: fewer than {least:,} of their people are still in "
+            f"Groups removed: {len(few):,}. Fewer than {least:,} of their people are still in "
             "the table."
         )
         turn.log += [(names.get(mark, "a person who left"), "group dropped") for mark in gone[WHO]]
@@ -221,7 +221,7 @@ def _born(
     except NotAchievable as problem:
         check_wait(run, ledger, newcomers.height, problem)
         turn.notes.append(
-            f"{newcomers.height:,} new people are not published yet: they are too few, or too "
+            f"New people not published yet: {newcomers.height:,}. They are too few, or too "
             "similar, to form groups that meet the requirement. Shoal tries again at the next "
             "release."
         )
@@ -230,8 +230,8 @@ def _born(
     turn.dropped = born.facts["dropped"]
     if born.suppression.rows:
         turn.notes.append(
-            f"{born.suppression.rows:,} new people are left out of this release. Shoal tries "
-            "again at the next one."
+            f"New people left out of this release: {born.suppression.rows:,}. Shoal tries again "
+            "at the next one."
         )
     return born
 
@@ -399,14 +399,14 @@ def _look_back(
     turn.log += [(people[rows[p]], f"left the box: {', '.join(names)}") for p, names in outside]
     if values:
         turn.notes.append(
-            f"{len(values):,} people have a new value in your table. The release keeps the "
-            "value that was published first: readers who compare releases could see the "
-            "change."
+            f"People with a new value in your table: {len(values):,}. The release keeps the "
+            "value that was published first, because readers who compare releases could see "
+            "the change."
         )
     if outside:
         turn.notes.append(
-            f"{len(outside):,} people no longer fit the ranges published for their group, "
-            "for example because they moved. The release keeps the published ranges."
+            "People who no longer fit the ranges published for their group, for example "
+            f"because they moved: {len(outside):,}. The release keeps the published ranges."
         )
 
 
