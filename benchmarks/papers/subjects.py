@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -113,10 +114,16 @@ def errors(questions: shoal.measures.CountQueries, source: Any) -> dict[str, flo
 
 
 def evenly(answers: Any) -> Any:
-    """Return what answers count queries with its rows spread evenly over their cells."""
-    for name, column in getattr(answers, "quasi", {}).items():
-        if isinstance(column, Intervals):
-            answers.quasi[name] = replace(column, gathered=None)
+    """Return what answers count queries with its rows spread evenly over their cells.
+
+    It is a copy: a release keeps what answers it, and is asked again.
+    """
+    answers = copy(answers)
+    if hasattr(answers, "quasi"):
+        vars(answers)["quasi"] = {
+            name: replace(column, gathered=None) if isinstance(column, Intervals) else column
+            for name, column in answers.quasi.items()
+        }
     return answers
 
 

@@ -219,7 +219,7 @@ def test_what_the_first_table_decided_cannot_be_said_otherwise(apart, tmp_path):
     for more, why in (
         (
             ("--date-format", "born=mm/dd/yyyy"),
-            "fixes 'date formats' as born=dd/mm/yyyy",
+            "has 'date formats' = born=dd/mm/yyyy",
         ),
         (("--round", "pay=5"), "The ledger has 'rounding and thresholds' = nothing"),
         (("--top", "pay=99%"), "The ledger has 'rounding and thresholds' = nothing"),

@@ -268,7 +268,7 @@ def test_trees_dates_and_columns_that_never_mix_live_on_in_every_form(form, tmp_
         quasi=["born", "zip", "sex"], sensitive="pay", person="who", never_mix="sex",
         types={"zip": "code"},
     )  # fmt: skip
-    with pytest.raises(shoal.UsageError, match="ledger fixes"):
+    with pytest.raises(shoal.UsageError, match="ledger has"):
         publish(tmp_path, "d", people, schema=other, form=form)
 
 
@@ -284,8 +284,8 @@ def asked(where: Path, table: Path, *more: object) -> tuple[object, ...]:
     ("more", "said"),
     [
         (("--form", "two-tables", "--keep-other"), "The ledger has 'form'"),
-        (("--round", "age=10"), "fixes 'rounding and thresholds' as nothing"),
-        (("--top", "pay=99%"), "this run says pay=above 99% given as 99%"),
+        (("--round", "age=10"), "has 'rounding and thresholds' = nothing"),
+        (("--top", "pay=99%"), "this run has pay=above 99% given as 99%"),
         (("--method", "Split()", "--form", "bounds"), "The ledger has 'form'"),
         (("--batch", "0"), "greater than or equal to 1"),
         (("--least-real", "0"), "greater than or equal to 1"),
