@@ -544,7 +544,7 @@ def test_an_older_ledger_is_refused_where_the_log_or_a_release_knows_of_later_on
 
     for copy in copies[:2]:
         ledger.write_bytes(copy)
-        refused("ledger.log", "of 3")  # by the log
+        refused("ledger.log", "lists 3")  # by the log
         log.write_bytes(b"")
         refused("follows one that is in the ledger")  # by releases beside
         assert ledger.read_bytes() == copy
@@ -558,7 +558,7 @@ def test_an_older_ledger_is_refused_where_the_log_or_a_release_knows_of_later_on
     assert "--ledger" in told.err
     ledger.unlink()  # lost altogether
     before.remove(ledger)
-    refused("no ledger", "of its series")
+    refused("is missing", "of its series")
     ledger.write_bytes(copies[1])  # what nobody knows of any more cannot be noticed
     shutil.move(where / "c", tmp_path / "elsewhere")
     log.unlink()
