@@ -167,5 +167,5 @@ def test_newcomers_do_not_wait_because_of_their_values():
 
     with pytest.raises(shoal.NotAchievable, match="does not let people wait because of"):
         second([7, 7])
-    assert "not published yet" in second([7]).notes[0]  # one alone is too few, whatever the value is
+    assert "not published yet" in second([7]).notes[0]  # one alone is too few in any case
     assert not second([7, 8]).notes

@@ -216,7 +216,7 @@ def test_newcomers_wait_for_each_other(series):
     draw = random.Random(9)
     fresh = [somebody(draw, 100 + n) | {"pay": str(5000 + 100 * n)} for n in range(4)]
     outcome = publish(where, "d", people[5:] + fresh[:2], batch=4)
-    assert "waits until there are 4" in " ".join(map(str, outcome.remarks))
+    assert "2 of 4 needed" in " ".join(map(str, outcome.remarks))
     assert outcome.facts["suppressed_people"] == 2
     after = publish(where, "e", people[5:] + fresh, batch=4)
     assert after.facts["suppressed_people"] == 0

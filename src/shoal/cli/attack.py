@@ -24,10 +24,7 @@ def attack(
         ),
     ],
     original: Annotated[
-        str | None,
-        typer.Option(
-            help="The original table, which stands for the attacker's knowledge. Private."
-        ),
+        str | None, typer.Option(help="The original table: what the attacker knows. Private.")
     ] = None,
     control: Annotated[
         str | None,
@@ -58,18 +55,14 @@ def attack(
         bool,
         typer.Option(
             "--knows-method",
-            help=(
-                "Also measure a reader who knows the method. Needs --original and a table of "
-                "at most 8 rows."
-            ),
+            help="Also attack as a reader who knows the method; at most 8 rows, with --original.",
         ),
     ] = False,
     report: Annotated[
         str | None, typer.Option(help="HTML file with the charts; only you can read it.")
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="For tests only: makes the sample of people repeatable."),
+        int | None, typer.Option(min=0, help="For tests: makes the sample repeatable.")
     ] = None,
     quiet: show.Quiet = False,
     json: show.Json = False,

@@ -44,9 +44,7 @@ def audit(
     ] = None,
     ledger: Annotated[
         str | None,
-        typer.Option(
-            help="The private ledger of a series, to check what the public files cannot show."
-        ),
+        typer.Option(help="The private ledger of a series, to check what files cannot show."),
     ] = None,
     engine: Annotated[
         str | None,

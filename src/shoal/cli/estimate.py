@@ -40,12 +40,7 @@ def estimate(
     ] = False,
     of: Of = None,
     by: Annotated[
-        str | None,
-        typer.Option(
-            help=(
-                "Split the answer by a quasi-identifier, or by a condition, for example 'age < 30'."
-            )
-        ),
+        str | None, typer.Option(help="Split by a quasi-identifier, or for example 'age < 30'.")
     ] = None,
     logit: Annotated[
         bool, typer.Option("--logit", help="Logistic regression of a condition on the left.")

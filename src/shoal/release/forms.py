@@ -218,16 +218,14 @@ def check_form(
     if not schema.rows_known:
         msg = (
             "The form two-tables shows how many rows each person has, next to exact "
-            f"quasi-identifiers. Choose another {option('form')}, or leave out "
-            f"{option('rows')}."
+            f"quasi-identifiers. Choose another {option('form')}, or leave out {option('rows')}."
         )
         raise UsageError(msg)
     for one in requirements:
         if one.principle.columns == 0:
             msg = (
-                f"{one!r} limits how likely a person's row is found, but the form two-tables "
-                f"publishes quasi-identifiers exactly. Choose another {option('form')}, or "
-                "require something about a sensitive column, for example FrequencyL(l=5)."
+                f"{one!r} limits how likely a row is found, but two-tables publishes "
+                f"quasi-identifiers exactly. Choose another {option('form')}, or protect values."
             )
             raise UsageError(msg)
     if not schema.sensitive:

@@ -56,11 +56,10 @@ def coarsen(
 ) -> Release:
     """Make a coarser release from a release, by joining its groups.
 
-    Both together reveal no more than the finer one, because the coarser is made from it and from
-    new random numbers alone. The coarser release keeps the guarantees of the finer one. The form is
-    kept where it shows boxes alone (`intervals`, `bounds`), and is `intervals` otherwise. Other
-    columns that stand beside the people of two tables are left out: beside values they would tell
-    whose those are.
+    Both together reveal no more than the finer one, and the coarser one keeps its guarantees. The
+    form is kept where it shows boxes alone (`intervals`, `bounds`), and is `intervals` otherwise.
+    Other columns that stand beside the people of two tables are left out: beside values they would
+    tell whose those are.
 
     Parameters
     ----------
@@ -132,10 +131,7 @@ def coarsen(
 def _check_finer(manifest: Manifest) -> None:
     """Raise where a release cannot be made coarser."""
     if not manifest.grouped:
-        msg = (
-            "This release has no groups to join. Make both releases with a method that "
-            "forms groups."
-        )
+        msg = "This release has no groups to join. Make both with a method that forms groups."
         raise UsageError(msg)
     if manifest.cells is not None:
         msg = (
@@ -176,10 +172,7 @@ def _by_rows(coded: Coded, fine: Groups, kinds: NDArray[np.int64]) -> NDArray[np
     """Return kinds of groups whose people have equally many rows: only they hide each other."""
     fewest, most = fine.ends(coded.person_of.of_row(coded.person_of.sizes))
     if (most != fewest).any():
-        msg = (
-            "A group of the release has people with different numbers of rows. Shoal makes "
-            "no such groups, so the release was changed."
-        )
+        msg = "A group has people with different numbers of rows, so the release was changed."
         raise UsageError(msg)
     return renumber(kinds * (int(most.max()) + 1) + most)
 

@@ -96,8 +96,7 @@ def check_fixed(ledger: Ledger, now: Mapping[str, Any]) -> None:
             continue  # the order of columns is that of the first table
         if before != said:
             msg = (
-                "All releases of a series use the same settings. The ledger has "
-                f"{key.replace('_', ' ')!r} = {_shown(before)}, and this run has "
+                f"The ledger has {key.replace('_', ' ')!r} = {_shown(before)}, and this run has "
                 f"{_shown(said)}. Use the setting of the ledger. A new series, with another "
                 f"{option('ledger')}, is possible only for people who were never published."
             )
@@ -110,9 +109,8 @@ def check_types(ledger: Ledger, schema: Schema) -> None:
         before = ledger.fixed.get("types", {}).get(name, said)
         if before != said:
             msg = (
-                "All releases of a series read a column in the same way. The ledger reads "
-                f"{name!r} as {before}, and this run reads it as {said}. Use the type of the "
-                f"ledger, or leave out {option('type', f'{name}={said}')}."
+                f"The ledger reads {name!r} as {before}, and this run reads it as {said}. Use the "
+                f"type of the ledger, or leave out {option('type', f'{name}={said}')}."
             )
             raise UsageError(msg)
 
@@ -146,17 +144,11 @@ def check_people(table: pl.DataFrame, schema: Schema) -> list[str]:
     name = str(schema.person)
     texts = table[name].cast(pl.String)
     if texts.is_null().any():
-        msg = (
-            f"{texts.is_null().sum():,} rows have no {name!r}. A series needs to know which "
-            "person every row belongs to: fill these cells in, or remove the rows."
-        )
+        msg = f"{texts.is_null().sum():,} rows have no {name!r}. Fill it in, or remove these rows."
         raise InputError(msg)
     twice = len(texts) - texts.n_unique()
     if twice:
-        msg = (
-            f"A series needs one row per person, but {twice:,} rows belong to people who have "
-            "another row. Keep one row for each person, for example the newest."
-        )
+        msg = f"A series needs one row per person: remove {twice:,} rows, for example the older."
         raise UsageError(msg)
     return texts.to_list()
 
@@ -178,16 +170,13 @@ def take_turn(
     barred = [row for mark, row in row_of.items() if mark in ledger.gone]
     if barred:
         turn.notes.append(
-            f"People not published: {len(barred):,}. Their group was removed in an earlier "
-            "release, and people from removed groups stay out of the series."
+            f"People not published: {len(barred):,}. Their group was removed before, and they "
+            "stay out of the series."
         )
         turn.log += [(people[row], "their group was removed") for row in barred]
     new = sorted(r for mark, r in row_of.items() if mark not in known and mark not in ledger.gone)
     if new and len(new) < run.batch and ledger.rounds:
-        turn.notes.append(
-            f"New people not published yet: {len(new):,}. Shoal waits until there are "
-            f"{run.batch:,}."
-        )
+        turn.notes.append(f"New people not published yet: {len(new):,} of {run.batch:,} needed.")
     elif new:
         born = _born(ledger, table[new], run, turn, progress)
         if born is not None:
@@ -205,10 +194,7 @@ def _drop_groups(ledger: Ledger, least: int, turn: Turn, names: Mapping[str, str
     ledger.gone |= set(gone[WHO].to_list())
     ledger.rows = ledger.rows.filter(~pl.col(GROUP).is_in(few))
     if few:
-        turn.notes.append(
-            f"Groups removed: {len(few):,}. Fewer than {least:,} of their people are still in "
-            "the table."
-        )
+        turn.notes.append(f"Removed {len(few):,} groups with fewer than {least:,} people left.")
         turn.log += [(names.get(mark, "a person who left"), "group dropped") for mark in gone[WHO]]
 
 
@@ -222,17 +208,13 @@ def _born(
         check_wait(run, ledger, newcomers.height, problem)
         turn.notes.append(
             f"New people not published yet: {newcomers.height:,}. They are too few, or too "
-            "similar, to form groups that meet the requirement. Shoal tries again at the next "
-            "release."
+            "similar, to form groups that meet the requirement."
         )
         return None
     turn.method = born.manifest.method
     turn.dropped = born.facts["dropped"]
     if born.suppression.rows:
-        turn.notes.append(
-            f"New people left out of this release: {born.suppression.rows:,}. Shoal tries again "
-            "at the next one."
-        )
+        turn.notes.append(f"New people left out until later: {born.suppression.rows:,}.")
     return born
 
 
@@ -399,14 +381,13 @@ def _look_back(
     turn.log += [(people[rows[p]], f"left the box: {', '.join(names)}") for p, names in outside]
     if values:
         turn.notes.append(
-            f"People with a new value in your table: {len(values):,}. The release keeps the "
-            "value that was published first, because readers who compare releases could see "
-            "the change."
+            f"People with a new value in your table: {len(values):,}. The release keeps the value "
+            "that was published first, because readers who compare releases could see the change."
         )
     if outside:
         turn.notes.append(
-            "People who no longer fit the ranges published for their group, for example "
-            f"because they moved: {len(outside):,}. The release keeps the published ranges."
+            f"People who no longer fit the ranges of their group, for example because they moved: "
+            f"{len(outside):,}. The release keeps the published ranges."
         )
 
 

@@ -242,30 +242,20 @@ def _check(run: Run) -> None:
     """Raise where a series cannot be made of what is asked."""
     _check_schema(run.schema)
     if is_outlet(str(run.output)):
-        msg = (
-            "A series is published into directories, because their manifests link each release "
-            "to the one before."
-        )
+        msg = "A series is published into directories: their manifests link its releases."
         raise UsageError(msg)
     if run.owner_report is not None or run.trials:
-        msg = (
-            "The owner's report and trials compare a release with one table, but a series is "
-            "published from its ledger."
-        )
+        msg = "The owner's report and trials need one table, but a series follows its ledger."
         raise UsageError(msg)
     for one in run.asked:
         if one.principle.population:
-            msg = (
-                f"{one!r} compares with a population, which changes from release to release. A "
-                "series needs requirements that a group meets by itself, for example EpsilonM."
-            )
+            msg = f"{one!r} compares with a population, which changes from release to release."
             raise UsageError(msg)
         if one.principle.scaled or not one.principle.by_itself:
             msg = (
                 f"{one!r} compares with the whole table, which changes from release to release, "
-                "but the groups of a series must not change. Require what a group meets by "
-                "itself, for example EpsilonM, FrequencyL, or a distance such as "
-                "Lp(scale='none')."
+                "but the groups of a series must not change. Require what a group meets by itself, "
+                "for example EpsilonM, FrequencyL, or a distance such as Lp(scale='none')."
             )
             raise UsageError(msg)
     for name in ("batch", "least_real"):
@@ -278,23 +268,14 @@ def _check(run: Run) -> None:
 def _check_schema(schema: Schema) -> None:
     """Raise where rows are not those of one person each, as they came in."""
     if schema.person is None:
-        msg = (
-            "A series needs to know which person every row belongs to. Name the column: "
-            f"{option('person')}."
-        )
+        msg = f"A series needs the column that identifies each person: {option('person')}."
         raise UsageError(msg)
     schema.check_reserved(REAL)
     if schema.most_rows is not None or schema.rows != KNOWN:
-        msg = (
-            "A series has one row per person, so options about several rows of a person do not "
-            "apply."
-        )
+        msg = "A series has one row per person: leave out options about several rows."
         raise UsageError(msg)
     if schema.survey_weight is not None:
-        msg = (
-            "Survey weights change from release to release, but the groups of a series must "
-            "not change."
-        )
+        msg = "Survey weights change with each release, but groups of a series must not change."
         raise UsageError(msg)
     for name, one in schema.hierarchies.items():
         if isinstance(one, Runs):
@@ -305,10 +286,7 @@ def _check_schema(schema: Schema) -> None:
             )
             raise UsageError(msg)
     if schema.pseudonymize:
-        msg = (
-            "Pseudonyms link the rows of a person across releases, which a series must "
-            "prevent. Leave out the pseudonyms."
-        )
+        msg = "Pseudonyms link a person's rows across releases. Leave them out of a series."
         raise UsageError(msg)
 
 
@@ -409,9 +387,8 @@ class _Series:
             self.ledger.groups[group] = digest
         if changed:
             msg = (
-                f"Nothing was published: {changed:,} groups would look different from the "
-                "previous release. A hierarchy or a column type has changed. Restore the "
-                "earlier one and run the command again."
+                f"Nothing was published: {changed:,} groups would look different from before. "
+                "A hierarchy or a column type has changed: restore it and run the command again."
             )
             raise AuditFailed(msg)
         reals = dict(self.ledger.rows.group_by(GROUP).agg(pl.col(HERE).sum()).iter_rows())

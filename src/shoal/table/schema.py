@@ -219,20 +219,14 @@ class Schema(AboutColumns):
         for name, policy in self.missing_cells.items():
             check_policy(policy)
             if name not in (*self.quasi, *self.sensitive):
-                msg = (
-                    f"Column {name!r} has its own rule for missing cells, but its role keeps "
-                    "missing cells in any case. Remove the rule."
-                )
+                msg = f"Column {name!r} keeps missing cells in any case: remove its rule for them."
                 raise UsageError(msg)
 
     def _check_known(self) -> None:
         """Check what is said of what readers know of columns."""
         for name, reach in self.near.items():
             if name not in (*self.sensitive, *self.other):
-                msg = (
-                    f"Column {name!r} has `near`, which applies only to columns that are "
-                    "published unchanged."
-                )
+                msg = f"Column {name!r} has `near`: only columns published unchanged can have it."
                 raise UsageError(msg)
             if not is_number(reach) or reach <= 0:
                 msg = f"The `near` of column {name!r} must be a number above 0. Got {reach!r}."
@@ -405,10 +399,7 @@ def check_person(
         raise UsageError(msg)
     if person is None and (most_rows is not None or rows == UNKNOWN):
         said = option("rows", UNKNOWN) if most_rows is None else option("most_rows")
-        msg = (
-            f"{said} applies to several rows of one person. Name the person column with "
-            f"{option('person')}."
-        )
+        msg = f"{said} needs a person column. Name it with {option('person')}."
         raise UsageError(msg)
     if person is not None and person in replaced:
         msg = (
