@@ -11,8 +11,10 @@ import os
 import signal
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import duckdb
 import polars as pl
@@ -191,6 +193,68 @@ def test_files_of_two_runs_onto_one_output_are_never_mixed(
     pairs = pl.read_csv(link)
     assert published.gather(pairs["release_row"]).to_list() == pairs["row"].to_list()
     assert not set(pl.read_csv(held)["pay"]) & set(published)
+
+
+KILLED = """
+import os, signal, sys
+import polars as pl
+from shoal import Schema
+from shoal.release import staging
+from shoal.runs.doing import go
+from shoal.runs.run import Run
+
+place, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+renamed, step = staging._renamed, 0
+
+
+def counted(*what):
+    global step
+    step += 1
+    if step == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return renamed(*what)
+
+
+staging._renamed = counted
+paid = {"age": [20 + row % 9 for row in range(90)], "pay": range(first, first + 90)}
+private = {"linkage": f"{place}/link", "hold_out": "20%", "hold_out_file": f"{place}/held"}
+schema, require = Schema(quasi="age", sensitive="pay"), ["KAnonymity(k=4)"]
+go(Run(table=pl.DataFrame(paid), schema=schema, require=require, output=f"{place}/out",
+       force=True, **private))
+"""
+
+
+def of_release(file: Path, out: Path) -> bool:
+    """Return whether a linkage or a control group is that of a release."""
+    pay, said = pl.read_csv(out / "release.csv")["pay"], pl.read_csv(file)
+    first = cast("int", pay.min()) // 1000 * 1000
+    if "row" in said:
+        return pay.gather(said["release_row"]).to_list() == (said["row"] + first).to_list()
+    return sorted([*pay, *said["pay"]]) == [*range(first, first + 90)]
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("step", [3, 5, 1, 2, 4, 6, 7])
+def test_no_file_of_a_killed_run_stands_beside_the_release_of_another(
+    tmp_path: Path, step: int
+) -> None:
+    """Whenever a run is killed, what stands there is of one run, and nothing older is lost.
+
+    Two files are put aside, a release and two files appear: in seven steps, as the first try to
+    give a release its name finds another there.
+    """
+    for first, killed in ((0, 0), (1000, step)):
+        command = [sys.executable, "-c", KILLED, str(tmp_path), str(first), str(killed)]
+        done = subprocess.run(command, check=False, timeout=PATIENCE)
+    assert done.returncode == (-signal.SIGKILL if step < 7 else 0)
+    out = tmp_path / "out"
+    assert shoal.audit(out).holds
+    old = cast("int", pl.read_csv(out / "release.csv")["pay"].min()) < 1000
+    for name in ("link", "held"):
+        named, kept = tmp_path / name, [*tmp_path.glob(f"{name}*")]
+        assert not named.exists() or of_release(named, out)
+        assert not old or any(of_release(one, out) for one in kept)
+    assert step < 7 or names_in(tmp_path) == ["held", "link", "out"]
 
 
 @pytest.mark.usefixtures("_system")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from shoal.release.staging import (
     claim,
     clear_leftovers,
     exchange,
+    older,
     put,
     staging,
     swap_in,
@@ -207,12 +209,36 @@ def new_directory(directory: str | Path) -> Iterator[Path]:
         appear(staged, target, force=False)
 
 
-def appear(staged: Path, target: Path, *, force: bool) -> None:
-    """Let a directory take the place of its target; what appeared there meanwhile is kept."""
+def appear(
+    staged: Path,
+    target: Path,
+    *,
+    force: bool,
+    beside: Sequence[Waiting] = (),
+    commit: Callable[[Path], None] | None = None,
+) -> None:
+    """Let a directory take the place of its target; what appeared there meanwhile is kept.
+
+    Private files appear with it. Where another release is replaced, theirs go aside first and come
+    last: a run that is killed on the way leaves no file beside a release that it is not of.
+    """
+    replaced = force and os.path.lexists(target)
+    for one in beside:
+        (one.make_room if replaced else one.place)()
+    if commit is not None:
+        commit(staged)
     try:
         swap_in(staged, target, _replaceable if force else None)
     except FileExistsError:
         raise _taken(target, "output") from None
+    try:
+        for one in beside if replaced else ():
+            one.place()
+    except BaseException:
+        (exchange if staged.exists() else Path.rename)(target, staged)
+        raise
+    for one in beside:
+        one.keep()
 
 
 def put_whole(staged: Path, target: Path) -> None:
@@ -232,6 +258,58 @@ def _taken(target: Path, what: str) -> OutputError:
     )
 
 
+@dataclass
+class Waiting:
+    """A file that was written whole and waits for its name."""
+
+    staged: Path
+    target: Path
+    force: bool
+    what: str
+    aside: Path | None = None
+    back: Callable[[Path, Path], object] | None = None  # what takes it away from its name again
+
+    def make_room(self) -> None:
+        """Take what has the name aside, under a name that nothing clears away."""
+        if not os.path.lexists(self.target):
+            return
+        if not self.force or self.target.is_dir():
+            raise _taken(self.target, self.what)
+        with undisturbed():
+            aside = older(self.target)
+            put(self.target, aside)
+            self.aside = aside
+        sync(self.target.parent)
+
+    def place(self) -> None:
+        """Give it its name. What appeared there meanwhile is replaced only by `force`."""
+        with undisturbed():
+            try:
+                put(self.staged, self.target)
+                self.back = Path.rename
+            except FileExistsError:
+                if not self.force or self.target.is_dir():
+                    raise _taken(self.target, self.what) from None
+                exchange(self.staged, self.target)
+                self.back = exchange
+        sync(self.target.parent)
+
+    def keep(self) -> None:
+        """Let it stay, whatever fails afterwards."""
+        self.back = None
+        if self.aside is not None:
+            self.aside.unlink()
+            self.aside = None
+
+    def take_back(self) -> None:
+        """Let everything be as before."""
+        if self.back is not None:
+            self.back(self.target, self.staged)
+        if self.aside is not None:
+            with suppress(FileExistsError):  # what somebody put there meanwhile is kept
+                put(self.aside, self.target)
+
+
 @contextmanager
 def whole_file(
     path: str | Path,
@@ -240,49 +318,33 @@ def whole_file(
     force: bool,
     what: str = "output",
     mode: int = PRIVATE,
-) -> Iterator[Callable[[], None]]:
+) -> Iterator[Waiting]:
     """Write a file beside its target, and give what puts it in its place, whole.
 
     Where something fails afterwards, the file is taken back, and what it replaced is there again.
-    What appeared at the target meanwhile is replaced only by `force`.
     """
     target = _real(path)
     clear_leftovers(target.parent)
-    staged, lock = beside(target), None
-    back: Callable[[Path, Path], object] | None = None
-
-    def place() -> None:
-        nonlocal back
-        with undisturbed():
-            try:
-                put(staged, target)
-                back = Path.rename
-            except FileExistsError:
-                if not force or target.is_dir():
-                    raise _taken(target, what) from None
-                exchange(staged, target)
-                back = exchange
-        sync(target.parent)
-
+    waiting, lock = Waiting(beside(target), target, force, what), None
     try:
         while lock is None:  # another run may take it for a leftover before it is locked
-            staged = beside(target)
-            descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            waiting.staged = beside(target)
+            descriptor = os.open(waiting.staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
             with os.fdopen(descriptor, "wb") as file:
-                lock = claim(staged)
+                lock = claim(waiting.staged)
                 if lock is not None:
                     fill(file)
                     file.flush()
                     os.fsync(file.fileno())
-        yield place
+        yield waiting
+        waiting.keep()
     except BaseException:
         with undisturbed():
-            if back is not None:
-                back(target, staged)
+            waiting.take_back()
         raise
     finally:
         with undisturbed():
-            staged.unlink(missing_ok=True)
+            waiting.staged.unlink(missing_ok=True)
             if lock is not None:
                 os.close(lock)
 
@@ -299,24 +361,26 @@ def write_whole(
     data = content.encode() if isinstance(content, str) else content
     with (
         as_output_errors(_real(path).name),
-        whole_file(path, lambda file: file.write(data), force=force, what=what, mode=mode) as place,
+        whole_file(
+            path, lambda file: file.write(data), force=force, what=what, mode=mode
+        ) as waiting,
     ):
-        place()
+        waiting.place()
 
 
 @contextmanager
 def linkage_file(
     path: str | Path | None, linkage: np.ndarray, *, force: bool
-) -> Iterator[Callable[[], None]]:
-    """Stage the linkage so that only its owner can ever read it, and give what puts it in place."""
+) -> Iterator[list[Waiting]]:
+    """Stage the linkage, where one is asked for, so that only its owner can ever read it."""
     if path is None:
-        yield lambda: None
+        yield []
         return
     order = np.argsort(linkage, kind="stable")
     order = order[linkage[order] >= 0]  # rows that stand for nobody link to nothing
     table = pl.DataFrame({"row": linkage[order], "release_row": order})
-    with whole_file(path, table.write_csv, force=force, what="linkage") as place:
-        yield place
+    with whole_file(path, table.write_csv, force=force, what="linkage") as waiting:
+        yield [waiting]
 
 
 @contextmanager

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 LEFTOVER = re.compile(r"\.shoal-[0-9a-f]{16}\.partial")
 OWNER = 0o700
+LONGEST = 255  # bytes of a name of a file
 PATIENCE = 5.0  # seconds in which what was told to stop has stopped
 NO_REPLACE, EXCHANGE = 1, 2  # RENAME_NOREPLACE and RENAME_EXCHANGE of <linux/fs.h>
 HERE = -100  # AT_FDCWD of <fcntl.h>
@@ -66,6 +67,12 @@ def _remove(staged: Path) -> None:
 def beside(target: Path) -> Path:
     """Return a name for what is being written for a target; leftovers are known by it."""
     return target.with_name(f".shoal-{secrets.token_hex(8)}.partial")
+
+
+def older(target: Path) -> Path:
+    """Return a name for what a target was until now, which its owner finds and nothing clears."""
+    kept = os.fsdecode(os.fsencode(target.name)[: LONGEST - len(".before-") - 16])
+    return target.with_name(f"{kept}.before-{secrets.token_hex(8)}")
 
 
 def swap_in(staged: Path, target: Path, replaceable: Callable[[Path], bool] | None = None) -> None:

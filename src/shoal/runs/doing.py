@@ -286,9 +286,10 @@ def written(
     made(release)
     output, written_as = str(run.output), run.format or "csv"
     where: dict[str, Any] = {"linkage": run.linkage, "force": run.force, "progress": progress}
-    with held_file(run, release.held) as place_held:
+    with held_file(run, release.held) as beside:
         if is_outlet(output):
-            place_held()
+            for one in beside:
+                one.place()
             return release, publish(release, output, format=written_as, **where)
-        where |= {"threshold": run.threshold, "commit": lambda _: place_held()}
+        where |= {"threshold": run.threshold, "beside": beside}
         return release, write_release(release, output, format=written_as, **where)

@@ -18,12 +18,12 @@ import polars as pl
 from shoal.errors import UsageError, option
 from shoal.exact import read_share
 from shoal.release.layout import Randomness
-from shoal.release.places import whole_file
+from shoal.release.places import Waiting, whole_file
 from shoal.runs.outlets import is_outlet
 from shoal.table.coded import persons_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -131,12 +131,12 @@ def hold_out_in_series(
 
 
 @contextmanager
-def held_file(run: Run, held: pl.DataFrame | None) -> Iterator[Callable[[], None]]:
-    """Stage the private file, give what puts it in place, and take it back where a run fails."""
+def held_file(run: Run, held: pl.DataFrame | None) -> Iterator[list[Waiting]]:
+    """Stage the private file, where there is one, and take it back where a run fails."""
     if held is None or run.hold_out_file is None:
-        yield lambda: None
+        yield []
         return
     with whole_file(
         run.hold_out_file, held.write_csv, force=run.force, what="hold_out_file"
-    ) as place:
-        yield place
+    ) as waiting:
+        yield [waiting]

@@ -100,11 +100,12 @@ def _into_database(
 ) -> Audit:
     progress("write", 0.0)
     private = linkage_file(linkage, release.origins, force=force)
-    with as_output_errors("the linkage"), private as place_linkage:
+    with as_output_errors("the linkage"), private as beside:
 
         def accepted(table: pl.DataFrame) -> Audit:
             found = accept(release, _as_read(table, release.manifest))
-            place_linkage()
+            for one in beside:
+                one.place()
             return found
 
         with _standing(target, force=force) as place:
@@ -146,14 +147,15 @@ def _to_stdout(
     with (
         as_output_errors("the release"),
         tempfile.TemporaryDirectory(prefix="shoal-") as staged,
-        linkage_file(linkage, release.origins, force=force) as place_linkage,
+        linkage_file(linkage, release.origins, force=force) as beside,
     ):
         progress("write", 0.0)
         write_tables(release, Path(staged), format)
         progress("audit", 0.0)
         found = audit_written(release, Path(staged))
         found.state(release.manifest)
-        place_linkage()
+        for one in beside:
+            one.place()
         progress("audit", 1.0)
         with (Path(staged) / f"{RELEASE}.{format}").open("rb") as file:
             try:

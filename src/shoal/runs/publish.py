@@ -33,13 +33,14 @@ from shoal.table.strict import read_json
 from shoal.utility.codebook import codebook
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
     from shoal.audit.forms import Tables
     from shoal.audit.verify import Audit
     from shoal.release.manifest import Manifest
+    from shoal.release.places import Waiting
     from shoal.runs.release import Release
 
 
@@ -51,6 +52,7 @@ def write_release(
     linkage: str | Path | None = None,
     force: bool = False,
     threshold: float | str = THRESHOLD,
+    beside: Sequence[Waiting] = (),
     commit: Callable[[Path], None] | None = None,
     progress: Progress = silent,
 ) -> Audit:
@@ -59,7 +61,8 @@ def write_release(
     First the tables and their codebook, then the audit, then the report, which shows the digests of
     the tables, and last the manifest, which has the digests of all of them.
 
-    `commit` is called with what is about to appear, before it does.
+    Private files that are `beside` it appear with it. `commit` is called with what is about to
+    appear, before it does.
     """
     check_threshold(threshold)
     check_output(directory, format=format, linkage=linkage, force=force)
@@ -82,13 +85,10 @@ def write_release(
         release.settings["seconds"] = laps.seconds
         with (
             turn_in(target.parent),
-            linkage_file(linkage, release.origins, force=force) as place_linkage,
+            linkage_file(linkage, release.origins, force=force) as linked,
             undisturbed(),  # whoever stops a run that is appearing gets all of it
         ):
-            place_linkage()
-            if commit is not None:
-                commit(staged)
-            appear(staged, target, force=force)
+            appear(staged, target, force=force, beside=[*linked, *beside], commit=commit)
     return found
 
 

@@ -101,12 +101,7 @@ def republish(
         release = series.release(turn, height, held)
         say_asked(release.manifest, said)
         made(release)
-        with held_file(run, release.held) as place_held:
-
-            def commit(staged: Path) -> None:
-                place_held()
-                series.commit(staged, target, turn, held)
-
+        with held_file(run, release.held) as beside:
             audit = write_release(
                 release,
                 target,
@@ -114,7 +109,8 @@ def republish(
                 linkage=run.linkage,
                 force=run.force,
                 threshold=run.threshold,
-                commit=commit,
+                beside=beside,
+                commit=lambda staged: series.commit(staged, target, turn, held),
                 progress=progress,
             )
         series.appeared()
