@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from inspection.made_up import EN, EN_LAST, NAMING, ORDINARY, crossed, sentences, with_junk
+from inspection.made_up import DE_LAST, EN, EN_LAST, NAMING, ORDINARY, crossed, sentences, with_junk
 from shoal.inspection.infer import Inferred
 from shoal.inspection.naming import (
     LABELS,
@@ -92,7 +92,8 @@ def test_what_is_called_after_people_is_no_person(word):
 @pytest.mark.parametrize(
     "shape", ["{0} {1}", "{1}, {0}", "{1} {0}", "{0}.{1}", "{1}_{0}", "{0}{1}", "{0} {1} (R2)",
               "{1} {0} 1950-01-02", "Dr. {0} {1}", "{0} {1} 7", "{0}-{1}", "{0[0]}. {1}",
-              "{1}, {0[0]}.", "{0} van der {1}"],
+              "{1}, {0[0]}.", "{0} van der {1}", "{1}|{0}", "{0} - {1}", "child of {0} {1}",
+              "Tochter von {0} {1}", "4711 {0} {1}"],
 )  # fmt: skip
 def test_names_are_known_in_every_shape(shape):
     found = [shape.format(first, last) for first in EN for last in EN_LAST]
@@ -101,6 +102,17 @@ def test_names_are_known_in_every_shape(shape):
     if shape != "{0}{1}":  # capitals alone do not part it
         found = [one.upper() for one in found]
     assert judged("ward", with_junk(found, 0.5))
+
+
+def test_accounts_made_of_an_initial_and_a_surname_are_names():
+    found = [
+        f"{first[0]}{last}{n % 3 or ''}".lower() for n, first in enumerate(EN) for last in DE_LAST
+    ]
+    assert judged("login_of", found)
+    assert (
+        judged("x", ["planning", "training", "grading", "scanning", "painting", "clearing"] * 20)
+        is None
+    )
 
 
 def test_digits_that_do_not_check_are_no_accounts_and_no_cards():

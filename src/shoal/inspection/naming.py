@@ -48,13 +48,19 @@ CHARACTERS = r"[\u3040-\u30ff\u3400-\u9fff]"  # of Chinese and Japanese, which h
 SPOKEN = re.compile("[，。的了是我他她不在说没这]|です|ます|した|ない|から")
 ENDED = re.compile(r"[.!。！]\s*(\([^)]*\))?\s*$")
 FIGURE = re.compile(r"^[-+]?[\d.,]{1,9}$")  # a number that is nobody's
-PARTS = re.compile(r"[\s,;/()\u00b7]+")
+PARTS = re.compile(r"[\s,;|/()\u00b7]+")
 BRACKETS = re.compile(r"(?<=\S)\s*[(\[][^)\]]*[)\]]")
 JOINED = re.compile(r"(?<=[^\W\d_]{2})[._](?=[^\W\d_]{2})|(?<=[a-z]{2})(?=[A-Z][a-z]{2})")
+ACCOUNT = re.compile(r"^[a-z]([a-z]{5,20})\d{0,3}$")
 INITIAL = re.compile(r"^[^\W\d_]\.?$|^([^\W\d_]\.-?)+[^\W\d_]?$")
 ABBREVIATED = re.compile(
     r"^(?=(?P<first>[^\W\d_]))([^\W\d_]\.[ -]?)+\s?[^\W\d_]{2}"
     r"|[^\W\d_]{2},?\s(?=(?P<last>[^\W\d_]))([^\W\d_]\.[ -]?)+$"
+)
+KIN = re.compile(  # who somebody is to the person that is named
+    r"(?i)(sons?|daughters?|child(ren)?|baby|mother|father|parents?|wife|husband|widow|guardian|"
+    r"care|estate|friend|sohn|tochter|kind(er)?|mutter|vater|eltern|frau|mann|hij[oa]|madre|padre|"
+    r"fils|fille|enfants?|mère|père|épouse?)\s+(of|von|de|du|d['’])\s*(?=\w)"
 )
 BEFORE = frozenset(["van", "von", "vom", "mac", "bin", "bint", "ibn", "abu"])  # surnames
 AFTER = ("strasse", "gasse", "allee", "platz", "straat", "gatan", "vagen", "weg")  # of streets
@@ -131,10 +137,12 @@ def is_name(cell: str, *, any_case: bool = False) -> bool:
     Beside a known name, words that no list has count as names. Words of places and institutions
     rule a name out: Saint Paul, Martin Luther King School.
     """
-    text = cell.strip()
+    text = KIN.sub("", cell.strip(), count=1)
     if HAN.match(text) or HANGUL.match(text):
         return _is_name_of_characters(text)
     words = _words(text)
+    if account := ACCOUNT.match(text):  # as of John Smith: jsmith2
+        return _known(account[0].rstrip("0123456789")) or account[1] in _names().names
     if len(text) > LONGEST or not words or not all(map(_of_letters, words)):
         return False
     known, folded = _names(), [fold(word) for word in words]
