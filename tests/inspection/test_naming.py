@@ -74,6 +74,17 @@ def test_names_are_found_among_more_labels_than_are_looked_at():
     assert judged("x", codes + people)
 
 
+def test_what_somebody_says_of_people_is_a_sentence():
+    for said in (
+        "They have left the house now",
+        "I am afraid of my brother",
+        "We have told him so",
+    ):
+        assert is_sentence(said), said
+    for label in ("People who have never worked", "Households without children under ten"):
+        assert not is_sentence(label), label
+
+
 def test_few_sentences_are_the_answers_to_a_question():
     told = [f"I was there with my {word} and we did not stay" for word in "abcdefghijklmnop"]
     assert judged("x", told[: SENTENCES - 1] * 90) is None
