@@ -286,15 +286,17 @@ class Trial:
 STATUSES = ("valid", "approximate", "refused")
 HEADER = """\
 table        method        share  samples  answers: valid approximate refused
-  status       quantities  coverage (original's)  estimate / original's  spread / original's  off"""
+  status       quantities  coverage (original's), more ± its error  estimate / original's
+               spread / original's  off"""
 
 
 def show(path):
     """Print what the file has, some lines for each table, method and share.
 
-    Estimates over the original's are of quantities that differ from 0; spreads are standard
-    deviations over samples, of quantities that were answered in ten or more, the median of them.
-    `off` is the error against the original in standard errors between tables: 1 is right.
+    "more" is the difference of both coverages, with its standard error over samples. Estimates over
+    the original's are of quantities that differ from 0; spreads are standard deviations over
+    samples, of quantities that were answered in ten or more, the median of them. `off` is the error
+    against the original in standard errors between tables: 1 is right.
     """
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     print(HEADER)
@@ -306,7 +308,7 @@ def show(path):
 def print_one(key, some):
     found: dict[str, dict] = {status: defaultdict(list) for status in STATUSES}
     refused = 0
-    for r in some:
+    for turn, r in enumerate(some):
         truth, (own, error) = np.array(r["truth"]), np.array(r["original"])
         refused += 0 if r["quantities"] else len(truth)
         for place, (estimate, se, low, high, _, missing, _, status) in enumerate(r["quantities"]):
@@ -321,6 +323,7 @@ def print_one(key, some):
                     estimate - t,
                     o - t,
                     (estimate - o) / between if missing > 0.001 else np.nan,
+                    turn,
                 )
             )
     counts = [sum(map(len, found[status].values())) for status in STATUSES]
@@ -336,16 +339,20 @@ def print_one(key, some):
 def figures(places):
     every = {place: np.array(rows, float) for place, rows in places.items()}
     table = np.concatenate([*every.values()])
+    more = table[:, 0] - table[:, 1]  # answers that hold the truth where the original does not
+    rest = np.bincount(table[:, 7].astype(int), more - more.mean())
+    margin = np.sqrt((rest**2).sum()) / len(more)
     enough = [rows for rows in every.values() if len(rows) >= 10]
     hits = [rows[:, 0].mean() for rows in enough]
     ratios = [rows[:, 2].mean() / rows[:, 3].mean() for rows in every.values()]
-    spreads = [rows[:, 4].std() / rows[:, 5].std() for rows in enough]
+    spreads = [rows[:, 4].std() / rows[:, 5].std() for rows in enough if rows[:, 5].std() > 0]
     offs = [np.sqrt(np.nanmean(rows[:, 6] ** 2)) for rows in enough]
     ranged = f", each {min(hits):.2f} to {max(hits):.2f}" if enough else ""
     off = f"{np.nanmedian(offs):.2f}, at most {np.nanmax(offs):.2f}" if enough else "–"
     spread = f"{np.median(spreads):.2f}, at most {max(spreads):.2f}" if enough else "–"
     return (
-        f"{len(table):6d}  {table[:, 0].mean():.3f} ({table[:, 1].mean():.3f}){ranged}  "
+        f"{len(table):6d}  {table[:, 0].mean():.3f} ({table[:, 1].mean():.3f}), "
+        f"{more.mean():+.3f} ± {margin:.3f}{ranged}  "
         f"{np.nanmedian(ratios):.3f}, {np.nanmin(ratios):.2f} to {np.nanmax(ratios):.2f}  "
         f"{spread}  {off}"
     )
