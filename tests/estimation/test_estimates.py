@@ -207,6 +207,13 @@ def test_oblivious_groups_are_never_corrected(monkeypatch):
     assert shoal.estimate(release(), FORMULA, seed=1).status == "valid"
 
 
+def test_a_quantity_of_which_much_is_missing_is_approximate(monkeypatch):
+    monkeypatch.setattr(judging, "UNSURE", 0.0)
+    found = shoal.estimate(release(), FORMULA, seed=1)
+    assert found.status == "approximate"
+    assert "of the information about it is missing" in found.reason
+
+
 def test_terms_that_the_model_lacks_are_approximate():
     found = shoal.estimate(release(), "log(income) ~ age:hours:sex", seed=1)
     assert found.status == "approximate"

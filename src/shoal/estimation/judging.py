@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 HEAPED = 0.15  # the share of rows with one value from which nothing is concluded
 TELLING = 6.0  # the |t| between groups under which there is nothing to learn from
 MISSING = 0.5  # the share of missing information from which nothing is concluded
+UNSURE = 0.3  # the share of it from which one quantity is approximate
 APART = 0.3  # the share of quantities that may not converge
 OFF = 2.0  # standard errors that a completed statistic may be off the model
 NEAR = 0.1  # the share of missing information from which the bias of groups is measured
@@ -158,6 +159,12 @@ class Diagnosis:
                 f"(at most {OFF:g}): the model does not describe these values."
             )
         return found
+
+
+def much_missing(share: float) -> str:
+    """Return why a quantity is approximate of which much is missing."""
+    said = f"{percent(share, 0)} of the information about it is missing"
+    return f"{said} (valid answers: less than {percent(UNSURE, 0)})."
 
 
 def needs_correction(manifest: Manifest, seen: Diagnosis) -> bool:

@@ -130,7 +130,8 @@ Analyse all tables and pool the results by Rubin's rules. In R:
   mice::pool(with(as_mids(tables), lm(...)))
   mitools::MIcombine(with(as_imputations(tables), lm(...)))
 
-An analysis of a single table gives standard errors that are too small.
+An analysis of a single table gives standard errors that are too small. Where the fraction of
+missing information (fmi) of a pooled quantity is 0.3 or more, the quantity is approximate.
 
 Status of estimates from these tables: {status}"""
 

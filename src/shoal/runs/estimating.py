@@ -280,8 +280,8 @@ def answer(
             return REFUSED, f"The chains do not agree on {analysis.names[place]}."
         if general:
             return APPROXIMATE, " ".join(general)
-        if pooled.missing[place] >= judging.MISSING:
-            return APPROXIMATE, "Most of the information about it is missing."
+        if pooled.missing[place] >= judging.UNSURE:
+            return APPROXIMATE, judging.much_missing(pooled.missing[place])
         return VALID, EXACT
 
     return Estimates.of(analysis, pooled, naive, rhat, judged)
