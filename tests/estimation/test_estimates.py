@@ -212,6 +212,10 @@ def test_a_quantity_of_which_much_is_missing_is_approximate(monkeypatch):
     found = shoal.estimate(release(), FORMULA, seed=1)
     assert found.status == "approximate"
     assert "of the information about it is missing" in found.reason
+    split = published(simulated(600, 1), 500, method="Split()")
+    found = shoal.estimate(split, FORMULA, seed=1)
+    assert (found.status, found.quantities) == ("refused", ())
+    assert "of the information about it is missing" in found.reason
 
 
 def test_terms_that_the_model_lacks_are_approximate():

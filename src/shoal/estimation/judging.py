@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 HEAPED = 0.15  # the share of rows with one value from which nothing is concluded
 TELLING = 6.0  # the |t| between groups under which there is nothing to learn from
 MISSING = 0.5  # the share of missing information from which nothing is concluded
-UNSURE = 0.3  # the share of it from which one quantity is approximate
+UNSURE = (
+    0.3  # the share of it from which a quantity is approximate; refused if groups follow values
+)
 APART = 0.3  # the share of quantities that may not converge
 OFF = 2.0  # standard errors that a completed statistic may be off the model
 NEAR = 0.1  # the share of missing information from which the bias of groups is measured
@@ -162,14 +164,19 @@ class Diagnosis:
 
 
 def much_missing(share: float) -> str:
-    """Return why a quantity is approximate of which much is missing."""
+    """Return why a quantity of which much is missing is not valid."""
     said = f"{percent(share, 0)} of the information about it is missing"
-    return f"{said} (valid answers: less than {percent(UNSURE, 0)})."
+    return f"{said} (limit {percent(UNSURE, 0)})."
 
 
 def needs_correction(manifest: Manifest, seen: Diagnosis) -> bool:
     """Return whether groups that follow values have to be allowed for: near the limit, they do."""
-    return not manifest.method.startswith("Oblivious(") and seen.missing >= NEAR
+    return follows_values(manifest) and seen.missing >= NEAR
+
+
+def follows_values(manifest: Manifest) -> bool:
+    """Return whether who has which value may have decided over the groups."""
+    return not manifest.method.startswith("Oblivious(")
 
 
 SERVES = (

@@ -278,11 +278,12 @@ def answer(
             return REFUSED, " ".join(reasons)
         if not agreeing[place]:
             return REFUSED, f"The chains do not agree on {analysis.names[place]}."
-        if general:
-            return APPROXIMATE, " ".join(general)
+        limits = [*general]
         if pooled.missing[place] >= judging.UNSURE:
-            return APPROXIMATE, judging.much_missing(pooled.missing[place])
-        return VALID, EXACT
+            limits.append(judging.much_missing(pooled.missing[place]))
+            if judging.follows_values(release.manifest):
+                return REFUSED, " ".join(limits)
+        return (APPROXIMATE, " ".join(limits)) if limits else (VALID, EXACT)
 
     return Estimates.of(analysis, pooled, naive, rhat, judged)
 
