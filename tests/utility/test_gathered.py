@@ -16,7 +16,7 @@ from reference.queries import expected_count
 from shoal.datasets.census import census
 from shoal.utility import tilted
 from shoal.utility.queries import BoxTable
-from shoal.utility.selectivity import published_answers
+from shoal.utility.selectivity import answers_of
 from stated import stated
 
 SCHEMA = shoal.Schema(quasi="age", sensitive="pay")
@@ -75,7 +75,7 @@ def test_exchange_is_ahead_of_round_robin_and_of_itself_spread_evenly(
     def errors(method: Any) -> list[float]:
         require = shoal.principles.EpsilonM(epsilon=4500, m=7)
         release = shoal.anonymize(table, schema, require=require, method=method, seed=1)
-        return [some.error(published_answers(release)).mean for some in asked]
+        return [some.error(answers_of(release)).mean for some in asked]
 
     close = errors(shoal.methods.Exchange())
     regions = errors(shoal.methods.Split(partition="round-robin"))

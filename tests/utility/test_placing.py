@@ -23,7 +23,7 @@ from shoal.utility.columns import Exact, Intervals
 from shoal.utility.expression import read_condition
 from shoal.utility.placing import CellPlaces
 from shoal.utility.queries import BoxTable, Rows
-from shoal.utility.selectivity import published_answers
+from shoal.utility.selectivity import answers_of
 from shoal.utility.tilted import Tilted, tilt_below
 
 SCHEMA = shoal.Schema(quasi=["age", "year"], sensitive="pay")
@@ -110,7 +110,7 @@ def test_answers_do_not_depend_on_the_order_of_rows():
     frame = made(1500, 5, tells=True)
     release = published(frame)
     mixed = plain_text(release).sample(fraction=1, shuffle=True, seed=8)
-    others = BoxTable.of(mixed, release.manifest, release.schema), published_answers(release)
+    others = BoxTable.of(mixed, release.manifest, release.schema), answers_of(release)
     asked = shoal.measures.Workload(quasi=2, queries=20).draw(frame, SCHEMA, seed=1)
     expected = asked.error(release).estimates
     for other in others:

@@ -287,6 +287,8 @@ class Cover:
             _, places = np.unique(self.means.units, return_inverse=True)
             keys = plain.borne.astype(np.int64) * (places.max() + 1) + places
             _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        elif self.domain.tree is not None:
+            _, first, which = np.unique(self.nodes, return_index=True, return_inverse=True)
         elif self.starts is None:
             keys = self.low.astype(np.int64) * self.domain.distinct + self.top
             keys = keys * 2 + self.mixed

@@ -149,23 +149,16 @@ class Release(ReleaseData, Shown):
         """Return the published table, or both tables, as what answers count queries."""
         if self.form != TWO_TABLES:
             return self.boxes
-        from shoal.utility.queries import TwoTables
+        from shoal.utility.selectivity import answers_of
 
-        people, values = (
-            pl.concat(replace(part, escape=False).text()) for part in self.parts.values()
-        )
-        values = self.schema.read_numbers(values, "sensitive")
-        return TwoTables.of(people, values, self.schema)
+        return answers_of(self)
 
     @cached_property
     def boxes(self) -> BoxTable:
         """What groups span, in every form."""
-        from shoal.utility.queries import BoxTable
-        from shoal.utility.sets import Leaves
+        from shoal.utility.selectivity import boxes_of
 
-        quasi = self.recoding.quasi.values()
-        nodes = {one.name: Leaves.of(one) for one in quasi if one.tree is not None}
-        return BoxTable.of(plain_text(self), self.manifest, self.schema, nodes)
+        return boxes_of(self)
 
     def features(self) -> Any:
         """Return quasi and other columns as numbers, as the kind of frame that came in."""

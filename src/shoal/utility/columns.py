@@ -195,6 +195,13 @@ class Intervals:
         """The units of the whole domain, missing being one."""
         return self.span + self.missing
 
+    def wide(self) -> tuple[NDArray[np.float64], float]:
+        """Return how wide each cell is, and the whole column; missing ones may be any number."""
+        unit, cover = float(self.steps.units), self.cover
+        whole = float((self.span - 1) / unit)
+        widths = np.where(cover.alone, 0.0, (self.highs - self.lows) / unit)
+        return np.where(cover.mixed, whole, widths), whole
+
     def known(self) -> NDArray[np.float64] | float:
         """Return which part of each cell's rows is taken to have a number."""
         return np.where(self.cover.gaps, 1 - 1 / self.sizes, 1.0) if self.missing else 1.0
@@ -254,6 +261,10 @@ class Sets:
         """How many labels each cell holds."""
         return self.held.counts.astype(np.float64)
 
+    def wide(self) -> tuple[NDArray[np.float64], float]:
+        """Return how many labels each cell covers, and how many there are."""
+        return self.sizes, self.extent
+
     @cached_property
     def rank_of(self) -> dict[str, int]:
         """The rank of each label."""
@@ -294,16 +305,51 @@ class Sets:
 Spread = Intervals | Sets
 
 
+def spread_of(cover: Cover) -> Spread:
+    """Return cells that never were text as a query sees them, nodes with the labels under them."""
+    if cover.domain.tree is not None:
+        return Sets.of(cover, Leaves.of(cover.domain))
+    return Intervals.of(cover) if cover.domain.numeric else Sets.of(cover)
+
+
+def take_cells(cover: Cover, rows: NDArray[np.int64]) -> tuple[Spread, NDArray[np.int64]]:
+    """Return the cells of a release in memory, and which of them each group of so many rows has."""
+    spread, means = spread_of(cover), cover.means
+    if means is None or not isinstance(spread, Intervals):
+        return spread, cover.borne.astype(np.int64)
+    from shoal.release.forms import mean_texts
+
+    places = spread.steps.exact_places(mean_texts(cover.domain, means.only(cover.borne)))
+    return spread.with_means(cover.borne, places, rows), np.arange(len(cover.borne))
+
+
+def how_wide(spread: Spread, rows: NDArray) -> dict[str, float]:
+    """Return how much cells cover that so many rows bear: numbers their width, labels how many."""
+    with np.errstate(over="ignore"):  # numbers may be as large as doubles are
+        wide, whole = spread.wide()
+        exact = spread.sizes == 1
+    wide = np.nan_to_num(wide)
+    order = np.argsort(wide, kind="stable")
+    reached = np.cumsum(rows[order])
+    half, most = wide[order[np.searchsorted(reached, np.array([0.5, 0.9]) * reached[-1])]].tolist()
+    return {
+        "exact": float(rows[exact].sum() / reached[-1]),
+        "half": half,
+        "ninety": most,
+        "widest": float(wide[order[-1]]),
+        "whole": float(np.nan_to_num(whole)),
+    }
+
+
 def read_cells(
     cells: pl.Series,
     stated: StatedColumn,
-    leaves: Leaves | None = None,
     rows: NDArray[np.int64] | None = None,
 ) -> tuple[Spread, NDArray[np.int64]]:
     """Return the distinct cells of a quasi column and which of them each row bears.
 
-    `leaves` are those of a column of nodes, where they are known by name. `rows` says how many
-    rows the group of each has, where the cells have means: then cells differ by that too.
+    `rows` says how many rows the group of each has, where the cells have means: then cells differ
+    by that too.
     """
     cells = cells.cast(pl.String).fill_null(MISSING_LABEL)
     texts = cells.unique().sort()
@@ -312,7 +358,7 @@ def read_cells(
     if outside.any():
         raise unreadable(stated.name)
     if stated.kind == "node":
-        return Sets.of(cover, leaves or StatedLeaves(cover, stated)), which
+        return Sets.of(cover, StatedLeaves(cover, stated)), which
     if not stated.has_ends:
         return Sets.of(cover), which
     found = Intervals.of(cover)

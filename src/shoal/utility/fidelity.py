@@ -18,6 +18,7 @@ from shoal.release.cover import Cover
 from shoal.sampling import draw
 from shoal.table.forms import TWO_TABLES
 from shoal.utility.bands import HUGE, LEAST, Bands, as_facts, bands, spelled
+from shoal.utility.columns import how_wide, spread_of
 from shoal.utility.dependence import COLUMNS, Seen, explained, pairs, regression, three
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _column(
 ) -> dict[str, Any]:
     """Return a quasi column before and after, and how much its cells cover."""
     before = np.bincount(found.place[column.codes], minlength=len(found)) / len(column.codes)
-    after = found.shares @ borne / borne.sum()
+    after, wide = found.shares @ borne / borne.sum(), how_wide(spread_of(covered), borne)
     facts = {
         "column": column.name,
         "role": "quasi",
@@ -114,7 +115,7 @@ def _column(
         "after": [three(one) for one in after.tolist()],
         "apart": three(float(np.abs(before - after).sum() / 2)),
         "people": [int(three(one)) for one in count(found.place[column.codes])],
-        **_widths(column, covered, borne),
+        **wide | {"exact": three(wide["exact"])},
     }
     if column.numeric and _moderate(column):
         spans, there = covered.numbers()
@@ -141,36 +142,6 @@ def _mean(column: Column, value: float, span: float) -> str:
     if column.dates:
         return spelled(rounded, dates=True)
     return f"{rounded:,.{max(0, -int(np.floor(np.log10(step))))}f}"
-
-
-def _widths(column: Column, covered: Cover, borne: NDArray[np.float64]) -> dict[str, Any]:
-    """Return how much published cells cover: of numbers their width, of labels how many."""
-    if column.tree is not None:
-        width = column.tree.leaves[covered.nodes].astype(np.float64)
-        exact, whole = width == 1, float(column.tree.leaves[column.tree.up[-1, 0]])
-    elif column.numeric:
-        spans, _ = covered.numbers()
-        values = spans.domain.numbers.astype(np.float64)
-        with np.errstate(over="ignore"):
-            width = np.nan_to_num(values[spans.high] - values[spans.low])
-            whole = float(np.nan_to_num(values[-1] - values[0]))
-        width = np.where(covered.mixed, whole, width)
-        exact = covered.low == covered.high
-    else:
-        width, whole = covered.counts.astype(np.float64), float(column.distinct)
-        exact = width == 1
-    order = np.argsort(width)
-    reached = np.cumsum(borne[order])
-    half, most = (
-        float(width[order[np.searchsorted(reached, share * reached[-1])]]) for share in (0.5, 0.9)
-    )
-    return {
-        "exact": three(float(borne[exact].sum() / borne.sum())),
-        "half": half,
-        "ninety": most,
-        "widest": float(width[order[-1]]),
-        "whole": whole,
-    }
 
 
 def _kept(

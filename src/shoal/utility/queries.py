@@ -26,17 +26,18 @@ from shoal.table.forms import MEANS, RELEASE
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import NODE, PERSON, RESERVED
 from shoal.table.settling import settle, weights_of
-from shoal.utility.columns import Exact, Intervals, Spread, read_cells
+from shoal.utility.columns import Exact, Intervals, Spread, read_cells, take_cells
 from shoal.utility.parts import PartsTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from shoal.release.manifest import Manifest
+    from shoal.release.recoding import Recoding
     from shoal.table.schema import Schema
     from shoal.utility.pairing import SharedOut
     from shoal.utility.placing import LikelyPlaces
-    from shoal.utility.sets import Leaves, Set
+    from shoal.utility.sets import Set
 
 Asked = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 KEPT = 2**27  # bytes of columns, put together for queries, that are held for the next ones
@@ -199,27 +200,24 @@ class BoxTable:
         published: pl.DataFrame,
         manifest: Manifest,
         schema: Schema,
-        leaves: Mapping[str, Leaves] | None = None,
+        known: Recoding | None = None,
     ) -> BoxTable:
-        """Read a published table, quasi cells as text, by what its manifest says of its columns.
-
-        `leaves` are the labels under nodes, as far as they are known.
-        """
+        """Read a published table, quasi cells as text where it is not `known` what they cover."""
         check_rows(published)
         stated = manifest.by_name
-        quasi, which = {}, {}
-        rows = None
-        if manifest.form == MEANS:
+        quasi, which, rows = {}, {}, None
+        if known is None and manifest.form == MEANS:
             groups = alike(published, (RESERVED,))
             rows = groups.sizes[groups.labels]
         for name in schema.quasi:
-            if name not in published.columns:
+            if known is not None:
+                quasi[name], cells = take_cells(known.covers[name], known.layout.bearers)
+                which[name] = cells[known.layout.bears]
+            elif name in published.columns:
+                quasi[name], which[name] = read_cells(published[name], stated[name], rows)
+            else:
                 raise UnknownColumn(name, published.columns)
-            quasi[name], which[name] = read_cells(
-                published[name], stated[name], (leaves or {}).get(name), rows
-            )
-        # Boxes stand in the order of the column with the most cells, whose shares are then read
-        # one after the other.
+        # In the order of the column with the most cells shares are read one after the other.
         most_first = sorted(quasi, key=lambda name: -len(quasi[name].sizes))
         parts = [(which[name], len(quasi[name].sizes)) for name in most_first]
         weighed = None
@@ -227,15 +225,14 @@ class BoxTable:
             weighed = published[str(schema.survey_weight)]
             parts.append(cell_codes(weighed))  # rows of one box stand for equally many people
         boxes = Groups.alike(published.height, iter(parts))
-        firsts = boxes.order[boxes.starts[:-1]]
-        shown = np.array([cells[firsts] for cells in which.values()], np.int32)
+        shown = np.array([cells[boxes.first] for cells in which.values()], np.int32)
         exact = [name for name in stated if name not in quasi and name in published.columns]
         weights = None
         if weighed is not None:
             plain = schema.read_numbers(weighed.to_frame(), "other")[weighed.name]
-            weights = weights_of(plain).to_numpy()[firsts]
-        rows_of = Rows.of(published, exact, schema, boxes.order)
-        return cls(quasi, shown, boxes.starts, rows_of, tuple(schema.sensitive), weights)
+            weights = weights_of(plain).to_numpy()[boxes.first]
+        held = Rows.of(published, exact, schema, boxes.order)
+        return cls(quasi, shown, boxes.starts, held, tuple(schema.sensitive), weights)
 
     def __len__(self) -> int:
         return int(self.starts[-1])

@@ -1,25 +1,23 @@
 """How well the release answers count queries, by how much of the table they ask for.
 
-Release and original answer without a detour over text.
+The original answers without a detour over text.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
+from shoal.audit.published import plain_text
 from shoal.errors import InputError
-from shoal.release.forms import mean_texts
 from shoal.table.forms import TWO_TABLES
-from shoal.utility.columns import Exact, Intervals, Sets, Spread
+from shoal.utility.columns import Exact
 from shoal.utility.queries import BoxTable, ExactTable, Rows, TwoTables
-from shoal.utility.sets import Leaves
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from shoal.release.cover import Cover
     from shoal.release.release import ReleaseData
     from shoal.table.column import Column
 
@@ -47,7 +45,7 @@ def errors_by_selectivity(release: ReleaseData, *, work: int | None = WORK) -> d
     from shoal.utility.workload import Workload  # kernels that a small table does not need
 
     chance = 0 if release.manifest.reproducible else None
-    original, published = exact_table(release), published_answers(release)
+    original, published = exact_table(release), answers_of(release)
     quasi = min(2, len(release.schema.quasi))
     sensitive = min(1, len(release.schema.sensitive))
     found, skipped = [], []
@@ -84,50 +82,19 @@ def exact_table(release: ReleaseData) -> ExactTable:
     )
 
 
-def published_answers(release: ReleaseData) -> BoxTable | TwoTables:
-    """Return what `release.answers()` reads from the published text, straight from the recoding.
+def answers_of(release: ReleaseData) -> BoxTable | TwoTables:
+    """Return the published table, or both tables, as what answers count queries."""
+    if release.form != TWO_TABLES:
+        return boxes_of(release)
+    parts = [pl.concat(replace(part, escape=False).text()) for part in release.parts.values()]
+    values = release.schema.read_numbers(parts[1], "sensitive")
+    return TwoTables.of(parts[0], values, release.schema)
 
-    Boxes are cells as they were recoded, so two groups with equal cells are two boxes; counts are
-    the same.
-    """
-    layout = release.recoding.layout
-    order = np.argsort(layout.bears)
-    columns = _exact(release.coded.sensitive)
-    rows = Rows(columns, len(release.coded), layout.carries[order])
-    starts = np.concatenate([[0], np.cumsum(layout.bearers)]).astype(np.int64)
-    if release.form == TWO_TABLES:
-        lines = order
-        if layout.persons is not None:  # one line a person
-            one = np.unique(layout.persons, return_index=True)[1]
-            lines = one[np.argsort(layout.bears[one])]
-        people = np.bincount(layout.bears[lines], minlength=len(layout.bearers))
-        exact = _exact(tuple(release.recoding.quasi.values()))
-        return TwoTables(
-            Rows(exact, len(lines), layout.carries[lines]),
-            rows,
-            (np.concatenate([[0], np.cumsum(people)]).astype(np.int64), starts),
-        )
-    quasi, cells = {}, []
-    for name, cover in release.recoding.covers.items():
-        quasi[name], which = _spread(cover)
-        cells.append(which[cover.borne])
-        spread = quasi[name]
-        if cover.means is not None and isinstance(spread, Intervals):
-            texts = mean_texts(cover.domain, cover.means.only(cover.borne))  # 0 of missing ones
-            means = spread.steps.exact_places(texts)
-            quasi[name] = spread.with_means(cover.borne, means, layout.bearers)
-            cells[-1] = np.arange(len(cover.borne))
-    return BoxTable(quasi, np.array(cells, np.int32), starts, rows, tuple(columns))
+
+def boxes_of(release: ReleaseData) -> BoxTable:
+    """Return what groups span, in every form."""
+    return BoxTable.of(plain_text(release), release.manifest, release.schema, release.recoding)
 
 
 def _exact(columns: tuple[Column, ...]) -> dict[str, Exact]:
     return {column.name: Exact.from_column(column) for column in columns}
-
-
-def _spread(cover: Cover) -> tuple[Spread, NDArray[np.int64]]:
-    """Return the distinct cells of a column, and which of them each box bears."""
-    if cover.domain.tree is not None:
-        _, first, which = np.unique(cover.nodes, return_index=True, return_inverse=True)
-        return Sets.of(cover.only(first), Leaves.of(cover.domain)), which
-    numbers = cover.domain.numeric
-    return Intervals.of(cover) if numbers else Sets.of(cover), np.arange(len(cover))

@@ -23,7 +23,7 @@ from shoal.table.schema import PERSON, RESERVED
 from shoal.table.settling import weights_of
 from shoal.utility.bands import HUGE, day_edges, round_edges, spelled, tails
 from shoal.utility.bias import different
-from shoal.utility.columns import Exact, Intervals, read_cells
+from shoal.utility.columns import Exact, Intervals, how_wide, read_cells
 from shoal.utility.expression import read_condition
 from shoal.utility.maps import loss_map
 
@@ -123,27 +123,11 @@ class ShownCells:
 
     def widths(self) -> dict[str, Any]:
         """Return how much cells cover: of numbers their width, of labels how many."""
-        spread = self.spread
-        wide, whole = spread.sizes, float(spread.extent)
-        if isinstance(spread, Intervals):
-            unit = float(spread.steps.units)
-            wide, whole = (spread.highs - spread.lows) / unit, float((spread.span - 1) / unit)
-            wide = np.where(spread.cover.mixed, whole, np.where(spread.cover.alone, 0.0, wide))
-        order = np.argsort(wide, kind="stable")
-        reached = np.cumsum(self.rows[order])
-        half, most = (
-            float(wide[order[np.searchsorted(reached, share * reached[-1])]])
-            for share in (0.5, 0.9)
-        )
         return {
             "column": self.name,
-            "numeric": isinstance(spread, Intervals),
-            "dates": spread.dates,
-            "exact": float(self.rows[spread.sizes == 1].sum() / reached[-1]),
-            "half": half,
-            "ninety": most,
-            "widest": float(wide[order[-1]]),
-            "whole": whole,
+            "numeric": self.spread.numeric,
+            "dates": self.spread.dates,
+            **how_wide(self.spread, self.rows),
         }
 
     def condition(self) -> str | None:
@@ -211,12 +195,8 @@ class ShownValues:
             shares = [int(self.rows[one]) / total for one in kept]
             return facts | {"names": names, "shares": shares, "others": len(order) - len(kept)}
         if abs(exact.values).max() > HUGE:
-            return facts | {
-                "numeric": False,
-                "names": [],
-                "shares": [],
-                "others": len(exact.values),
-            }
+            nothing: dict[str, Any] = {"numeric": False, "names": [], "shares": []}
+            return facts | nothing | {"others": len(exact.values)}
         numbers = exact.values.astype(np.float64) / exact.per_day
         rows = self.rows[: len(numbers)]
         first, last = tails(numbers, rows)
