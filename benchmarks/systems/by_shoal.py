@@ -46,8 +46,9 @@ def make(source, target, case, setting, seed) -> None:
     release.write(place)
     if setting["form"] == "two-tables":
         completed = place.with_suffix(".completed")
-        shoal.complete(place, completed, tables=1, chains=1, seed=seed, anyway=True)
-        made = pl.read_csv(completed / "completed.csv").select(table.columns)
+        shoal.complete(place, completed, tables=2, chains=2, seed=seed, anyway=True)
+        drawn = pl.read_csv(completed / "completed.csv")
+        made = drawn.filter(pl.col(".imp") == 1).select(table.columns)
     else:
         made = release.table_as("intervals")
         random = Random(seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections import defaultdict
 from itertools import product
 from pathlib import Path
@@ -33,7 +34,8 @@ NAMES = {
     "nothing": "columns shuffled",
 }  # fmt: skip
 Line = dict[str, str]
-Known = dict[tuple[str, str, str], dict[str, float]]  # means by table, system and setting
+Key = tuple[str, str, str]
+Known = dict[Key, dict[str, float]]  # means by table, system and setting
 
 
 def read(path: Path = FILE) -> list[Line]:
@@ -45,7 +47,12 @@ def read(path: Path = FILE) -> list[Line]:
 
 
 def advantage(line: Line, attack: str) -> float:
-    """Return by how many points an attack succeeds more often on members than on controls."""
+    """Return by how many points an attack succeeds more often on members than on controls.
+
+    Not a number where it cannot be tried: two tables have no cells to take descriptions from.
+    """
+    if not line[f"{attack} members"]:
+        return math.nan
     return 100 * (float(line[f"{attack} members"]) - float(line[f"{attack} controls"]))
 
 
@@ -76,6 +83,7 @@ def show() -> None:
     for table in dict.fromkeys(key[0] for key in known):
         page = put(page, table, figures_table(table, known))
     page = put(page, "found", "\n".join(f"- {one}" for one in sentences(known)))
+    page = put(page, "compared", comparisons(known))
     page = put(page, "anonymeter", meter_table(known))
     PAGE.write_text(page, "utf-8")
     for attack in OVER:
@@ -100,8 +108,17 @@ def named(system: str, setting: str) -> str:
     return name if name == setting else f"{name}: {setting}"
 
 
-def sentences(known: Known) -> list[str]:
-    """Say at which error who protects better: every setting of others beside the best of ours.
+WORDS = ("table", "by", "attack", "setting of Shoal", "so")
+VERDICTS = (
+    "protects better",
+    "protects alike",
+    "does not protect as well",
+    "has no error as small",
+)
+
+
+def compare(known: Known) -> list[tuple[Key, str, tuple[float, Key] | None, str]]:
+    """Compare every setting of others with the best of ours, attack by attack.
 
     The best of ours is the one that gives an attack the least, of those whose error of counts is no
     larger. By less than a point neither is said to be better.
@@ -114,20 +131,45 @@ def sentences(known: Known) -> list[str]:
             (one[attack], mine)
             for mine, one in known.items()
             if mine[:2] == (key[0], "shoal") and one["counts"] <= their["counts"]
+            if not math.isnan(one[attack])
         ]
-        lead = (
-            f"`{key[0]}`, {attack}: {named(*key[1:])} gives an attacker {their[attack]:+.1f} "
-            f"points at an error of counts of {their['counts']:.1%}"
-        )
-        if not own:
-            found.append(f"{lead}. No setting of Shoal has an error as small.")
-            continue
-        least, mine = min(own)
-        better = "Shoal protects better" if least <= their[attack] - 1 else "They protect alike"
-        better = "Shoal does not protect as well" if least >= their[attack] + 1 else better
-        ours = f"Shoal ({mine[2]}) gives {least:+.1f} at {known[mine]['counts']:.1%}"
-        found.append(f"{lead}; {ours}. {better}.")
+        best = min(own, default=None)
+        verdict = 3
+        if best is not None:
+            verdict = 1 + (best[0] >= their[attack] + 1) - (best[0] <= their[attack] - 1)
+        found.append((key, attack, best, VERDICTS[verdict]))
     return found
+
+
+def sentences(known: Known) -> list[str]:
+    """Say in how many comparisons who protects better."""
+    found = []
+    compared = compare(known)
+    for system in dict.fromkeys(key[1] for key, *_ in compared):
+        for attack in OVER:
+            said = [one for key, of, _, one in compared if (key[1], of) == (system, attack)]
+            counts = [f"{one} in {said.count(one)}" for one in VERDICTS if one in said]
+            found.append(
+                f"{attack.capitalize()}, beside {NAMES[system]} ({len(said)} comparisons): "
+                f"Shoal {', '.join(counts)}."
+            )
+    return found
+
+
+def comparisons(known: Known) -> str:
+    """Return every comparison as a Markdown table: theirs, ours, and the setting of ours."""
+    rows = [
+        [
+            key[0], named(*key[1:]), f"{known[key]['counts']:.1%}", attack,
+            f"{known[key][attack]:+.1f}",
+            "–" if best is None else f"{best[0]:+.1f}",
+            "–" if best is None else f"{best[1][2]} ({known[best[1]]['counts']:.1%})",
+            f"Shoal {verdict}",
+        ]
+        for key, attack, best, verdict in compare(known)
+    ]  # fmt: skip
+    heads = ["table", "by", "counts", "attack", "theirs", "Shoal's", "setting of Shoal", "so"]
+    return markdown(heads, rows)
 
 
 def figures_table(table: str, known: Known) -> str:
@@ -136,7 +178,7 @@ def figures_table(table: str, known: Known) -> str:
     rows = [
         [
             named(*key[1:]), f"{one['counts']:.1%}", f"{one['regression']:.2f}",
-            f"{100 * one['classifier']:.1f}", *(f"{one[attack]:+.1f}" for attack in OVER),
+            f"{100 * one['classifier']:.1f}", *(points(one[attack]) for attack in OVER),
         ]
         for key, one in sorted(own, key=lambda pair: pair[1]["counts"])
     ]  # fmt: skip
@@ -150,7 +192,7 @@ def meter_table(known: Known) -> str:
     rows = [
         [
             key[0], named(*key[1:]),
-            *(f"{one[attack]:+.1f} / {known[key][attack]:+.1f}" for attack in ATTACKS[:3]),
+            *(f"{points(one[attack])} / {points(known[key][attack])}" for attack in ATTACKS[:3]),
         ]
         for key, one in theirs.items()
         if key in known
@@ -158,9 +200,14 @@ def meter_table(known: Known) -> str:
     return markdown(["table", "by", *(f"{one}: anonymeter / Shoal" for one in ATTACKS[:3])], rows)
 
 
+def points(gain: float) -> str:
+    """Return an advantage as text."""
+    return "–" if math.isnan(gain) else f"{gain:+.1f}"
+
+
 def markdown(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table; all columns but those of words are set to the right."""
-    rule = ["---" if name in {"by", "table"} else "---:" for name in names]
+    rule = ["---" if name in WORDS else "---:" for name in names]
     return "\n".join(f"| {' | '.join(row)} |" for row in (names, rule, *rows))
 
 
@@ -173,6 +220,7 @@ def chart(known: Known, attack: str) -> str:
             "table": key[0],
         }
         for key, one in known.items()
+        if not math.isnan(one[attack])
     ]  # fmt: skip
     encoding = {
         "x": {"field": "error", "type": "quantitative", "title": "error of counts",

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import math
 import sys
 from pathlib import Path
 from random import Random
@@ -77,16 +78,25 @@ def test_the_page_says_who_protects_better_at_an_error():
         ("t", "shoal", "regions"): figures(0.15, 0.0),
         ("t", "nothing", "columns shuffled"): figures(0.1, 0.0),
     }
-    said = [one for one in scaling.sentences(known) if "inference" in one]
-    assert [one.rpartition(". ")[2] for one in said] == [
-        "Shoal does not protect as well.",
-        "They protect alike.",
-        "No setting of Shoal has an error as small.",
-    ]
-    assert "(tight) gives +20.0 at 4.0%" in said[0]
-    assert "(regions) gives +0.0 at 15.0%" in said[1]
+    said = {
+        key[2]: (best, verdict)
+        for key, attack, best, verdict in scaling.compare(known)
+        if attack == "inference"
+    }
+    assert said == {
+        "weak": ((20.0, ("t", "shoal", "tight")), "does not protect as well"),
+        "strong": ((0.0, ("t", "shoal", "regions")), "protects alike"),
+        "exact": (None, "has no error as small"),
+    }
+    assert scaling.sentences(known)[2] == (
+        "Inference, beside AIM (3 comparisons): Shoal protects alike in 1, does not protect as "
+        "well in 1, has no error as small in 1."
+    )
+    assert scaling.comparisons(known).count("| Shoal does not protect as well |") == 4
+    known["t", "shoal", "two tables"] = figures(0.01, math.nan)
+    assert scaling.compare(known)[-1][2] is None  # what cannot be tried is no best
     page = scaling.BLANK.read_text("utf-8")
-    for mark in ("found", "salaries", "health", "shipped", "anonymeter"):
+    for mark in ("found", "compared", "salaries", "health", "shipped", "anonymeter"):
         page = scaling.put(page, mark, "here")
     assert page.count("here") >= 5
     for attack in scaling.OVER:
