@@ -63,7 +63,7 @@ def test_only_a_persons_own_value_is_given_away(first, second, people):
 @given(releases, everybody)
 def test_without_groups_vulnerability_is_that_of_matching_rows(release, people):
     published = open_published(table(release), SCHEMA)
-    object.__setattr__(published, "heterogeneous", True)  # as a manifest says
+    published.heterogeneous = True  # as a manifest says
     cover = CellCover(published, frame(people))
     (found,) = vulnerability(
         [published], epsilons=EPSILONS, deltas=DELTAS, covers=[cover],
@@ -83,7 +83,7 @@ def test_matching_rows_are_measured_a_few_at_a_time(monkeypatch):
         for _ in range(30)
     ]
     published = open_published(table(release), SCHEMA)
-    object.__setattr__(published, "heterogeneous", True)
+    published.heterogeneous = True
     people = frame([(place % 5, 0) for place in range(40)])
     options: Any = {
         "covers": [CellCover(published, people)],

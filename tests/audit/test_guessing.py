@@ -70,8 +70,9 @@ groups = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=8), min_size=
 def test_shares_of_right_guesses_are_sums_over_groups(values, text):
     rows = [(g, value) for g, group in enumerate(values) for value in group]
     table = pl.DataFrame(rows, schema=["q", "s"], orient="row")
-    asked = tuple(requirements(text, ["s"]))
-    (found,) = guess_in_groups(Published("r", table, SCHEMA, "q", require=asked))
+    published = Published(table, said=SCHEMA, group="q")
+    published.require = tuple(requirements(text, ["s"]))
+    (found,) = guess_in_groups(published)
     listed = [max(sum(abs(u - v) <= 1.5 for u in group) for v in group) for group in values]
     assert found.listed == sum(listed) / len(rows)
     assert found.any == sum(attacks.most_within(group, "1.5") for group in values) / len(rows)

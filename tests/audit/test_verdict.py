@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from reference import verdict as oracle
+from shoal.audit.published import Published
 from shoal.audit.verdict import Exposed
 from shoal.audit.verify import audit_table
 from shoal.exact import upward
@@ -125,12 +126,15 @@ def test_what_exposed_columns_show_is_what_the_definition_says(kind: str, data: 
         else {},
     )
     found = audit_table(
-        frame(table.rows),
-        schema,
+        Published(
+            frame(table.rows),
+            said=schema,
+            group="group",
+            linked={name: frame(rows) for name, rows in linked.items()},
+            people=None if beside is None else frame(beside),
+        ),
         asked,
-        linked={name: frame(rows) for name, rows in linked.items()},
         exposed=Exposed(said, threshold),
-        beside=None if beside is None else frame(beside),
     )
     expected = oracle.measure(
         oracle.Published(

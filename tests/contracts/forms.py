@@ -18,7 +18,7 @@ import shoal
 from reference import forms as oracle
 from shoal.audit.files import audit_directory
 from shoal.audit.manifest import read_manifest
-from shoal.audit.tables import read_tables
+from shoal.audit.published import read_release
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,7 +103,7 @@ class FormContract:
         release.write(tmp_path / "other", format=format)
         assert audit_directory(tmp_path / "other").holds
         one, other = (
-            read_tables(place, read_manifest(place)).rows
+            read_release(place, read_manifest(place)).table
             for place in (tmp_path / "out", tmp_path / "other")
         )
         for name in ("group", "town", "income"):

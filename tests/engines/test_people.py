@@ -16,7 +16,7 @@ import pytest
 import shoal
 from reference import people as oracle
 from shoal.audit.people import Members
-from shoal.audit.tables import read_tables
+from shoal.audit.published import Published, read_release
 from shoal.principles.groups import Groups
 from shoal.table.coded import Sensitive, persons_of
 from shoal.table.coding import code_column
@@ -261,7 +261,7 @@ def test_the_audit_finds_one_person_that_was_spoiled() -> None:
         table, schema_of(), require=["KAnonymity(k=4)", "EpsilonM(epsilon=3, m=4)"]
     )
     good = release.published
-    assert release.audit_published(good).holds
+    assert release.audit_published(Published(good, release.manifest)).holds
     counts = Counter(good["person"])
     twice = next(number for number in good["person"] if counts[number] == 2)
     row = int((good["person"] == twice).arg_max() or 0)  # one of the two rows of a person
@@ -281,7 +281,7 @@ def test_the_audit_finds_one_person_that_was_spoiled() -> None:
         "people joined": good.with_columns(person=pl.when(inside).then(twice).otherwise("person")),
     }
     for what, table in spoiled.items():
-        assert not release.audit_published(table).holds, what
+        assert not release.audit_published(Published(table, release.manifest)).holds, what
 
 
 @pytest.mark.parametrize("form", ["intervals", "bounds", "means", "two-tables"])
@@ -347,7 +347,7 @@ def test_the_audit_finds_two_tables_that_disagree_about_people(tmp_path: Path) -
     values.with_columns(
         person=pl.when(second).then(pl.col("person") + 10**6).otherwise("person")
     ).write_csv(tmp_path / "out/values.csv")
-    found = read_tables(tmp_path / "out", release.manifest)
+    found = read_release(tmp_path / "out", release.manifest)
     assert any("not as large" in said for said in found.problems)
 
 

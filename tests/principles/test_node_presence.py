@@ -15,9 +15,8 @@ import shoal
 from amount import examples
 from reference.pools import NUMBERS, POOLS
 from reference.recoding import rule_covers
-from shoal.audit.claims import manifest_schema
+from shoal.audit.published import Published
 from shoal.audit.verify import audit_table
-from shoal.principles.requirement import requirements
 from shoal.release.manifest import Manifest
 
 BORN = ["1990-02-01", "1990-03-05", "1991-05-05", "1991-06-07"]
@@ -49,9 +48,8 @@ def test_people_whose_exact_value_no_row_has_are_under_a_node() -> None:
 def audited(release: shoal.Release, population: pl.DataFrame) -> Any:
     """Audit what is published, by its manifest alone, as a stranger would."""
     manifest = msgspec.convert(json.loads(release.manifest.to_json()), Manifest)
-    schema = manifest_schema(manifest)
-    asked = requirements(manifest.require, schema.sensitive)
-    return audit_table(release.published, schema, asked, population, manifest.kinds)
+    published = Published(release.published, manifest)
+    return audit_table(published, published.require, population)
 
 
 @pytest.mark.more

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal as library
+from shoal.audit.published import Published
 from shoal.runs.auditing import audit_spelled
 from shoal.views.pages import comparison_page
 from shoal.views.tables import print_comparison
@@ -36,7 +37,8 @@ def spoil(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         if release.manifest.method not in methods:
             return audit_spelled(release)
         alone = pl.when(pl.int_range(pl.len()) == 0).then(10**6).otherwise("group")
-        return release.audit_published(release.published.with_columns(group=alone))
+        spoiled = release.published.with_columns(group=alone)
+        return release.audit_published(Published(spoiled, release.manifest))
 
     monkeypatch.setattr("shoal.runs.compare.audit_spelled", audit)
     return methods

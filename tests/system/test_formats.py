@@ -17,7 +17,7 @@ import zstandard
 
 import shoal as package
 from shoal.audit.manifest import read_manifest
-from shoal.audit.tables import read_tables
+from shoal.audit.published import read_release
 from shoal.table.files import FORMATS
 from shoal.table.reading import read_table
 from system.shell import COMMAND, ROLES, Outcome, Row, anonymize, names_in, run, shoal, write_csv
@@ -362,7 +362,7 @@ def test_dates_and_nodes_are_read_back_from_any_format(place: Path, format: str)
         return
     release.write(place / "out", format=format)
     assert package.audit(place / "out").holds
-    found = read_tables(place / "out", read_manifest(place / "out")).rows
+    found = read_release(place / "out", read_manifest(place / "out")).table
     for name in ("code", "left", "pay"):
         assert found[name].cast(pl.String).equals(release.published[name])
     if format in {"jsonl", "xlsx"}:  # without types of their own, dates are spelled as in CSV

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import shoal
 from amount import examples
-from shoal.audit.tables import read_tables
+from shoal.audit.published import read_release
 from shoal.errors import OutputError
 from shoal.runs.auditing import audit_written
 from shoal.runs.publish import write_tables
@@ -73,7 +73,7 @@ def test_every_format_gives_back_the_text_that_came_in(format: str, cells: list[
             assert format == "xlsx"
             assert re.search("[\ufdd0-\ufdef\ufffe\uffff]", "".join(cells))
             return
-        same(release, read_tables(Path(place), release.manifest).rows)
+        same(release, read_release(Path(place), release.manifest).table)
         assert audit_written(release, Path(place)).holds
 
 

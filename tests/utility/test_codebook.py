@@ -12,7 +12,8 @@ import pytest
 
 import shoal
 from shoal.audit.manifest import read_manifest
-from shoal.audit.tables import digest_of, read_tables
+from shoal.audit.published import read_release
+from shoal.audit.tables import digest_of
 from shoal.utility.codebook import HELD, untrue_codebook
 
 if TYPE_CHECKING:
@@ -72,23 +73,22 @@ def altered(lines: list[dict[str, str]]) -> Iterator[tuple[str, str, list[dict[s
 @pytest.mark.parametrize("case", CASES)
 def test_every_altered_cell_of_a_codebook_is_found(case: str, releases: dict[str, Path]) -> None:
     directory = releases[case]
-    manifest = read_manifest(directory)
-    tables = read_tables(directory, manifest, lean=True)
+    published = read_release(directory, read_manifest(directory), lean=True)
     path = directory / "codebook.csv"
     text = path.read_bytes()
     lines = pl.read_csv(text, infer_schema=False).fill_null("").to_dicts()
-    assert untrue_codebook(directory, tables, manifest) == []
+    assert untrue_codebook(directory, published) == []
     assert case == "two-tables" or any(line["caution"] for line in lines)
     try:
         for name, what, spoiled in altered(lines):
             path.write_text(pl.DataFrame(spoiled).write_csv())
-            found = untrue_codebook(directory, tables, manifest)
+            found = untrue_codebook(directory, published)
             assert found, (name, what)
             told = "several lines" if what == "again" else repr(name)
             assert what in {"name", "file"} or any(told in one for one in found), (what, found)
             # of a very large release in parts, what carried columns hold is not read again
             if case == "intervals":
-                some = untrue_codebook(directory, replace(tables, whole=False), manifest)
+                some = untrue_codebook(directory, replace(published, whole=False))
                 assert some or what in HELD, (name, what)
     finally:
         path.write_bytes(text)
@@ -96,8 +96,8 @@ def test_every_altered_cell_of_a_codebook_is_found(case: str, releases: dict[str
 
 def test_words_of_another_version_may_differ_and_facts_may_not(releases: dict[str, Path]) -> None:
     directory = releases["intervals"]
-    manifest = read_manifest(directory)
-    tables = read_tables(directory, manifest, lean=True)
+    published = read_release(directory, read_manifest(directory), lean=True)
+    other = published.stated.but(shoal="0.0.1")
     path = directory / "codebook.csv"
     text = path.read_bytes()
     lines = pl.read_csv(text, infer_schema=False).fill_null("").to_dicts()
@@ -106,7 +106,7 @@ def test_words_of_another_version_may_differ_and_facts_may_not(releases: dict[st
             if name not in {"age", "pay"}:
                 continue
             path.write_text(pl.DataFrame(spoiled).write_csv())
-            found = untrue_codebook(directory, tables, manifest.but(shoal="0.0.1"))
+            found = untrue_codebook(directory, replace(published, manifest=other))
             assert bool(found) is (what not in {"done", "caution"}), what
     finally:
         path.write_bytes(text)

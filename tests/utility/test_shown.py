@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.audit.manifest import read_manifest
-from shoal.audit.tables import read_tables
+from shoal.audit.published import read_release
 from shoal.utility.shown import shown
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def released(case: str, seed: int, place: Path) -> tuple[pl.DataFrame, dict[str,
     options: dict[str, Any] = {"require": "KAnonymity(k=3)"} | asked
     shoal.anonymize(table, shoal.Schema(**roles), **options).write(place)
     manifest = read_manifest(place)
-    return table, shown(read_tables(place, manifest, lean=True), manifest)
+    return table, shown(read_release(place, manifest, lean=True))
 
 
 @pytest.mark.few(3)
@@ -136,7 +136,7 @@ def test_values_are_those_of_the_published_rows(tmp_path: Path) -> None:
 def test_the_example_is_a_whole_group_as_it_is_published(tmp_path: Path) -> None:
     released("numbers", 3, tmp_path / "out")
     manifest = read_manifest(tmp_path / "out")
-    found = shown(read_tables(tmp_path / "out", manifest, lean=True), manifest)["example"]
+    found = shown(read_release(tmp_path / "out", manifest, lean=True))["example"]
     published = pl.read_csv(tmp_path / "out" / "release.csv", infer_schema=False)
     assert [one["name"] for one in found["columns"]] == published.columns
     group = found["rows"][0][0]
@@ -154,7 +154,7 @@ def test_missing_numbers_satisfy_no_question_and_are_exact_alone(tmp_path: Path)
     asked: Any = {"require": "KAnonymity(k=3)", "missing": "value"}
     shoal.anonymize(table, schema, **asked).write(tmp_path / "out")
     manifest = read_manifest(tmp_path / "out")
-    found = shown(read_tables(tmp_path / "out", manifest, lean=True), manifest)
+    found = shown(read_release(tmp_path / "out", manifest, lean=True))
     for one in found["questions"]:
         known = table.drop_nulls("age") if "age" in one["condition"] else table
         assert one["least"] <= satisfied(known, one["condition"]) <= one["most"]

@@ -29,7 +29,7 @@ ASKED = ["KAnonymity(k=2)", "EpsilonM(epsilon=1, m=2)", "DistinctL(l=2)"]
 
 def loss_map(release: shoal.Release) -> dict[str, Any] | None:
     """Return the map of the loss, from the published cells."""
-    found: dict[str, Any] | None = shown(as_read(release), release.manifest)["map"]
+    found: dict[str, Any] | None = shown(as_read(release))["map"]
     return found
 
 

@@ -160,8 +160,10 @@ def _left_out(manifest: Manifest) -> Iterator[str]:
     """Yield what numbers of rows, requirements and forms contradict."""
     asked = manifest.asked
     series, people = manifest.in_series, manifest.people is not None
-    sensitive = [c.name for c in manifest.every_column if c.role == "sensitive"]
-    about = requirements(manifest.require, sensitive, files=False)
+    linked = map(manifest.linked_columns, manifest.tables)
+    beside = [[c.name for c in one if c.role == "sensitive"] for one in linked]
+    tables = (manifest.named("sensitive"), *filter(None, beside))
+    about = requirements(manifest.require, *tables, files=False)
     needs = any(one.principle.population for one in about)
     found: Mapping[str, bool] = {
         "hold_out": (asked.hold_out is not None) != (manifest.held_out is not None)

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
+from shoal.principles.groups import Groups
 from shoal.release.cover import Cover
 from shoal.table.coding import NUMBER, check_type, code_lenient
 from shoal.table.column import Column
@@ -56,6 +57,18 @@ def cell_codes(column: pl.Series) -> tuple[NDArray, int]:
         column = column.cast(pl.Enum(column.unique().drop_nulls()))
     missing = top_code(column) + 1
     return column.to_physical().cast(pl.UInt32).fill_null(missing).to_numpy(), missing + 1
+
+
+def alike(table: pl.DataFrame, columns: Sequence[str]) -> Groups:
+    """Group rows with equal cells; a missing cell is a value like any other."""
+    return Groups.alike(table.height, (cell_codes(table[name]) for name in columns))
+
+
+def check_rows(table: pl.DataFrame) -> None:
+    """Raise where there is nothing to audit."""
+    if not table.height:
+        msg = "The published table has no rows."
+        raise InputError(msg)
 
 
 def _spelled_sets(column: pl.Series) -> pl.Series:

@@ -1,4 +1,8 @@
-"""Whether what a manifest says of one column can be: its kind, its type and what it covers."""
+"""Whether what a manifest says of one column can be: its kind, its type and what it covers.
+
+Numbers that were rounded are multiples of the step, and those that were cut off lie within their
+thresholds: of that, the cells are looked at.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,14 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from shoal.audit.cells import interval_ends
 from shoal.errors import UsageError
 from shoal.table.dates import check_format, not_dates
 from shoal.table.ends import backwards
 from shoal.table.schema import KINDS, LABELS, NUMERIC
+from shoal.table.trimming import odd_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -117,3 +125,20 @@ def _odd_nodes(domain: StatedNodes) -> Found:
     for name, node in nodes.items():
         below_it = held[name] > node.leaves
         yield below_it, f"has {name[:40]!r}, which has fewer leaves than the nodes below it"
+
+
+def check_done(table: pl.DataFrame, columns: Iterable[StatedColumn]) -> list[str]:
+    """Return a sentence for every column with numbers that no such rounding or cutting leaves."""
+    problems = []
+    for column in columns:
+        name, trim = column.name, column.trim
+        if not trim.words or name not in table.columns or column.survey_weight:
+            continue
+        cells = table[name].unique().drop_nulls().cast(pl.String)
+        if column.has_ends:
+            cells = pl.concat([end.alias(name) for end in interval_ends(cells)]).drop_nulls()
+        elif column.quasi:
+            continue  # labels and nodes
+        if odd := odd_numbers(cells, trim):
+            problems.append(f"Column {name!r} has {odd:,} numbers that were not {trim.words}.")
+    return problems

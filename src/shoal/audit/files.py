@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import as_text
+from shoal.audit.cells import check_rows
 from shoal.audit.claims import (
     count_published,
     linked_whole,
@@ -21,39 +21,36 @@ from shoal.audit.claims import (
     owner_states,
     readings,
 )
-from shoal.audit.gate import inconsistent, untrue
 from shoal.audit.manifest import read_manifest
 from shoal.audit.matches import audit_matches, published_among
+from shoal.audit.published import Published, plain_table, read_release
 from shoal.audit.slices import AT_ONCE, audit_parts, check_codebook, is_sliced
 from shoal.audit.tables import (
     PartFiles,
     check_digests,
     files_beside,
     find_parts,
+    inconsistent,
     is_ordinary,
-    read_tables,
 )
 from shoal.audit.verdict import Exposed
-from shoal.audit.verify import Audit, audit_table, check_rows
+from shoal.audit.verify import Audit, audit_table
 from shoal.errors import InputError, OutputError, UsageError, option
 from shoal.principles.requirement import Require, Requirement, requirements
 from shoal.release.manifest import Manifest
 from shoal.table.coded import Coded, code_table
-from shoal.table.columns import Handed
 from shoal.table.ends import ranks_within
 from shoal.table.forms import RELEASE
 from shoal.table.people import whose_rows
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import REAL, RESERVED, Schema
-from shoal.table.settling import trimmed, with_date_formats
+from shoal.table.settling import trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from shoal.audit.forms import Tables
-
 OfParts = Callable[[PartFiles, Manifest, Sequence[Requirement]], Audit]
-Look = Callable[["Tables", Manifest], dict[str, Any]]
+Look = Callable[[Published], dict[str, Any]]
 
 
 def audit_files(
@@ -107,13 +104,10 @@ def audit_files(
         raise InputError(msg)
     known = replace(schema, other=tuple(n for n in schema.other if n != RESERVED))
     known.check(table.columns)
-    texts = table.with_columns(as_text(table[name]) for name in schema.quasi)
-    schema = with_date_formats(texts, schema, "sensitive")
-    texts = schema.read_numbers(texts, "sensitive")
     asked = requirements(require, schema.sensitive)
     if everybody is not None and schema.person and any(one.principle.population for one in asked):
         everybody = whose_rows(everybody, schema.person)
-    return audit_table(texts, schema, asked, everybody)
+    return audit_table(plain_table(table, schema), asked, everybody)
 
 
 def audit_directory(
@@ -185,51 +179,69 @@ def _measure(
     by_owner = original is not None or population is not None or hierarchies
     if not by_owner and is_sliced(directory, manifest, asked):
         return _measure_parts(directory, manifest, changed, require, audit_parts, look)
-    tables = read_tables(directory, manifest, lean=True)
-    published, linked, beside = tables.rows, tables.linked, tables.people
-    check_rows(published)
-    false = untrue(tables, manifest) + check_codebook(directory, manifest, schema)
+    found = read_release(directory, manifest, lean=True)
+    found = replace(found, hierarchies=hierarchies or {})
+    check_rows(found.table)
+    false = found.untrue() + check_codebook(directory, manifest, schema)
     problems = [*changed, *false]
-    seen = None if look is None or false else look(tables, manifest)
-    del tables
+    seen = None if look is None or false else look(found)
     exposed = Exposed.of(manifest, asked)
-    if not manifest.heterogeneous:
-        needed = {RESERVED, *schema.persons, *schema.quasi, *schema.sensitive}
-        whole = needed.issubset(published.columns)
-        if not whole or not all(linked_whole(name, linked[name], manifest) for name in linked):
-            return Audit(published.height, None, (), tuple(problems))
-        if (
-            population is not None
-            and schema.person
-            and any(one.principle.population for one in asked)
-        ):
-            population = whose_rows(population, person)
-        # Rows of a series that stand for nobody hide people, and are no people.
-        series = manifest.in_series and REAL in published.columns
-        real = count_published(published, series=True) if series else None
-        handed = Handed(published)
-        del published  # so that quasi cells can go as soon as the groups are known
-        kinds = manifest.kinds
-        found = audit_table(handed, schema, asked, population, kinds, linked, exposed, beside)
-        found = found if real is None else replace(found, people=real)
-        if original is not None:
-            _open(original)  # so that one that is not there is not taken for one that agrees
-            found = replace(found, remarks=(*found.remarks, NOT_NEEDED))
-    elif original is None and not problems:
-        raise UsageError(WITHOUT_ORIGINAL)
-    elif original is None or not set(schema.published).issubset(published.columns):
-        return Audit(published.height, None, (), tuple(problems))
+    if manifest.heterogeneous:
+        measured = _measure_matches(found, asked, original, problems)
+        measured = None if measured is None else replace(measured, exposed=exposed)
     else:
-        table = _open(original)
-        coded = code_original(table, manifest, hierarchies)
-        if len(coded) > published.height:
-            gone = manifest.suppressed
-            gone = len(coded) - published.height if gone is None else gone
-            coded = published_among(published, coded, gone)
-        problems += check_domains(coded, manifest)
-        found = audit_matches(published, coded, asked, candidates=True)
-        found = replace(found, exposed=exposed)
-    return _compared(replace(found, shown=seen), manifest, problems, stated=require is None)
+        measured = _measure_groups(found, asked, population, person, exposed)
+        if original is not None and measured is not None:
+            _open(original)  # so that one that is not there is not taken for one that agrees
+            measured = replace(measured, remarks=(*measured.remarks, NOT_NEEDED))
+    if measured is None:
+        return Audit(found.table.height, None, (), tuple(problems))
+    measured = replace(measured, shown=seen)
+    return _compared(measured, manifest, problems, stated=require is None)
+
+
+def _measure_groups(
+    found: Published,
+    asked: Sequence[Requirement],
+    population: pl.DataFrame | None,
+    person: str | None,
+    exposed: Exposed,
+) -> Audit | None:
+    """Measure a release of groups, whose cells are let go of; None where columns are missing."""
+    schema, manifest, names = found.schema, found.stated, found.table.columns
+    needed = {RESERVED, *schema.persons, *schema.quasi, *schema.sensitive}
+    if not needed.issubset(names) or not all(
+        linked_whole(name, table, manifest) for name, table in found.linked.items()
+    ):
+        return None
+    if population is not None and schema.person and any(one.principle.population for one in asked):
+        population = whose_rows(population, person)
+    # Rows of a series that stand for nobody hide people, and are no people.
+    series = manifest.in_series and REAL in names
+    real = count_published(found.table, series=True) if series else None
+    measured = audit_table(found, asked, population, exposed)
+    return measured if real is None else replace(measured, people=real)
+
+
+def _measure_matches(
+    found: Published, asked: Sequence[Requirement], original: Any, problems: list[str]
+) -> Audit | None:
+    """Measure a release without groups against its original; None where that cannot be done.
+
+    What is wrong with its domains is added to the problems.
+    """
+    if original is None and not problems:
+        raise UsageError(WITHOUT_ORIGINAL)
+    published, manifest = found.table, found.stated
+    if original is None or not set(found.schema.published).issubset(published.columns):
+        return None
+    coded = code_original(_open(original), manifest, found.hierarchies)
+    if len(coded) > published.height:
+        gone = manifest.suppressed
+        gone = len(coded) - published.height if gone is None else gone
+        coded = published_among(published, coded, gone)
+    problems += check_domains(coded, manifest)
+    return audit_matches(published, coded, asked, candidates=True)
 
 
 def _open(original: Any) -> pl.DataFrame:
@@ -257,8 +269,8 @@ def _measure_parts(
     found = measure(parts, manifest, asked)
     problems = [*changed, *check_codebook(directory, manifest, schema)]
     if look is not None and not found.problems:
-        some = read_tables(directory, manifest, lean=True, most=AT_ONCE)
-        found = replace(found, shown=look(some, manifest))
+        some = read_release(directory, manifest, lean=True, most=AT_ONCE)
+        found = replace(found, shown=look(some))
     return _compared(found, manifest, problems, stated=require is None)
 
 

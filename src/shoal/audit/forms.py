@@ -7,7 +7,6 @@ become the boxes that a reader can make of them: beside the values of a group wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,20 +37,6 @@ if TYPE_CHECKING:
 
     from shoal.release.manifest import Manifest
     from shoal.release.stated import StatedColumn
-
-
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """The published tables as one, what is wrong with them, and people, where they are apart.
-
-    Linked tables stand by themselves. `whole` says whether all rows are there.
-    """
-
-    rows: pl.DataFrame
-    problems: tuple[str, ...] = ()
-    people: pl.DataFrame | None = None
-    linked: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # under both names
-    whole: bool = True
 
 
 def flat_cells(table: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
@@ -120,12 +105,14 @@ def wrong_headers(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> lis
 # Two tables
 
 
-def put_together(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> Tables:
-    """Return the boxes of people beside the values of their groups."""
+def put_together(
+    tables: Mapping[str, pl.DataFrame], manifest: Manifest
+) -> tuple[pl.DataFrame, tuple[str, ...], pl.DataFrame]:
+    """Return the boxes of people beside the values of their groups; what is wrong; and people."""
     people, values = tables[PEOPLE], tables[VALUES]
     problems = wrong_headers(tables, manifest)
     if problems:
-        return Tables(values, tuple(problems), people)
+        return values, tuple(problems), people
     if manifest.escaped:
         people = without_escapes(people, manifest.columns)
         values = without_escapes(values, manifest.columns)
@@ -137,7 +124,7 @@ def put_together(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> Tabl
     ]
     if not sizes[0].equals(sizes[1]):
         problems.append("The groups of people and of values are not the same, or not as large.")
-        return Tables(values, tuple(problems), people)
+        return values, tuple(problems), people
     groups = people[RESERVED].cast(pl.String)
     names = groups.unique().sort()
     labels = groups.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
@@ -151,7 +138,7 @@ def put_together(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> Tabl
             rows[name] = _boxes(people[name], column, order, starts).gather(mine)
         elif column.role == "sensitive":
             rows[name] = values[name]
-    return Tables(pl.DataFrame(rows), (), people)
+    return pl.DataFrame(rows), (), people
 
 
 def _boxes(

@@ -16,15 +16,14 @@ for the column by which the people stand in order, which takes a second walk.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from shoal.audit.claims import manifest_schema
 from shoal.audit.covers import UNKNOWN, CellCover
-from shoal.audit.published import Published, plain_text
+from shoal.audit.published import as_read
 from shoal.exact import percent
 from shoal.sampling import draw, drawn_from, within
 from shoal.table.forms import TWO_TABLES
@@ -119,8 +118,8 @@ def infer_columns(
 
 def infer_from(release: ReleaseData) -> tuple[Inference, ...]:
     """Count the same for a release that its owner holds in memory with the rows it was made of."""
-    schema = manifest_schema(release.manifest, release.schema.hierarchies)
-    published = Published.of(release.manifest, plain_text(release), schema, "the release")
+    owned = release.schema.hierarchies
+    published = replace(as_read(release), name="the release", hierarchies=owned)
     people = pl.DataFrame(
         {
             one.name: one.spellings.gather(one.codes).replace(MISSING_LABEL, None)

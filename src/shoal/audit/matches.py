@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.verify import Audit, Finding, check_rows
+from shoal.audit.cells import check_rows
+from shoal.audit.verify import Audit, Finding
 from shoal.distances.bands import band_of_column
 from shoal.errors import InputError, UsageError
 from shoal.notation import exact

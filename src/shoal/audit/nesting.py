@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import covers_missing, interval_ends, read_set
+from shoal.audit.cells import alike, covers_missing, interval_ends, read_set
 from shoal.audit.standing import stand_ins
-from shoal.audit.verify import alike
 from shoal.errors import InputError
 from shoal.principles.groups import Groups
 from shoal.release.cells import cells
@@ -28,7 +27,7 @@ from shoal.release.cover import Cover
 from shoal.table.coded import persons_of
 from shoal.table.coding import code_lenient
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.schema import PERSON, RESERVED
+from shoal.table.schema import PERSON
 from shoal.table.settling import weights_of
 
 if TYPE_CHECKING:
@@ -36,10 +35,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.release.manifest import Manifest
+    from shoal.audit.published import Published
     from shoal.release.stated import StatedColumn
     from shoal.table.coded import Coded
-    from shoal.table.schema import Schema
 
 
 STEPS = 2_000_000  # looks at small ones that several large ones could take
@@ -143,41 +141,23 @@ class Filling:
 CLOSE = 1e-9  # survey weights are means, computed in another order
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One of two releases: its table as published, and the first row of each group."""
-
-    manifest: Manifest
-    table: pl.DataFrame
-    schema: Schema
-    groups: Groups
-
-    @classmethod
-    def of(cls, manifest: Manifest, table: pl.DataFrame, schema: Schema) -> Side:
-        """Take a release as it was read."""
-        return cls(manifest, table, schema, alike(table, (RESERVED,)))
-
-    @property
-    def first(self) -> NDArray[np.int64]:
-        """A row of each group."""
-        return self.groups.first
-
-    def weights(self) -> NDArray[np.float64]:
-        """Return the survey weight of each row."""
-        name = str(self.schema.survey_weight)
-        return weights_of(self.schema.read_numbers(self.table, "other")[name]).to_numpy()
-
-    def cells(self, name: str) -> pl.Series:
-        """Return the published cell of each group."""
-        return self.table[name].gather(self.first).cast(pl.String).fill_null(MISSING_LABEL)
+def _weights(side: Published) -> NDArray[np.float64]:
+    """Return the survey weight of each row."""
+    name = str(side.schema.survey_weight)
+    return weights_of(side.schema.read_numbers(side.table, "other")[name]).to_numpy()
 
 
-def not_nested(finer: Side, coarser: Side) -> tuple[list[str], list[str]]:
+def _cells(side: Published, name: str) -> pl.Series:
+    """Return the published cell of each group."""
+    return side.table[name].gather(side.first_rows).cast(pl.String).fill_null(MISSING_LABEL)
+
+
+def not_nested(finer: Published, coarser: Published) -> tuple[list[str], list[str]]:
     """Return what shows that one was not made from the other, and what was not found out."""
     if _columns(finer) != _columns(coarser) or finer.table.height != coarser.table.height:
         return ["The coarser release has other columns or rows than the finer one."], []
     try:
-        coded = stand_ins(finer.table, finer.manifest, finer.schema, finer.groups)
+        coded = stand_ins(finer.table, finer.stated, finer.schema, finer.groups)
     except InputError as problem:
         return [str(problem)], []
     union = _Union(finer, coarser, coded)
@@ -194,11 +174,11 @@ def not_nested(finer: Side, coarser: Side) -> tuple[list[str], list[str]]:
     return [] if found else wrong, []
 
 
-def _columns(side: Side) -> list[tuple[str, str]]:
-    return [(column.name, column.role) for column in side.manifest.columns]
+def _columns(side: Published) -> list[tuple[str, str]]:
+    return [(column.name, column.role) for column in side.stated.columns]
 
 
-def _fill(finer: Side, coarser: Side, accept: Callable[[list[int]], bool]) -> bool:
+def _fill(finer: Published, coarser: Published, accept: Callable[[list[int]], bool]) -> bool:
     """Return whether every finer group can be given to a coarser one in a way that is accepted."""
     one, two = _values(finer, coarser)
     small = [Counter(part.tolist()) for part in np.split(one[finer.groups.order], _ends(finer))]
@@ -216,11 +196,11 @@ def _fill(finer: Side, coarser: Side, accept: Callable[[list[int]], bool]) -> bo
     return Filling(small, large, fits).run(accept) is not None
 
 
-def _ends(side: Side) -> NDArray[np.int64]:
+def _ends(side: Published) -> NDArray[np.int64]:
     return side.groups.starts[1:-1]
 
 
-def _values(finer: Side, coarser: Side) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _values(finer: Published, coarser: Published) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return a number for what each row carries beside its quasi cells, the same in both."""
     weight = finer.schema.survey_weight  # a mean, which is another in the union
     names = [name for name, role in _columns(finer) if role != "quasi" and name != weight]
@@ -229,7 +209,7 @@ def _values(finer: Side, coarser: Side) -> tuple[NDArray[np.int64], NDArray[np.i
     )
     labels = alike(both, names).labels
     height = finer.table.height
-    if finer.manifest.people is None:
+    if finer.stated.people is None:
         return labels[:height], labels[height:]
     known: dict[tuple[int, ...], int] = {}
     return (
@@ -239,7 +219,7 @@ def _values(finer: Side, coarser: Side) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def _of_people(
-    side: Side, labels: NDArray[np.int64], known: dict[tuple[int, ...], int]
+    side: Published, labels: NDArray[np.int64], known: dict[tuple[int, ...], int]
 ) -> NDArray[np.int64]:
     """Return a number for what all rows of each row's person carry: they stay together."""
     whom = persons_of(side.table, PERSON)
@@ -251,11 +231,11 @@ def _of_people(
 Fits = Callable[[int, int], bool]
 
 
-def _covers(finer: Side, coarser: Side) -> Fits:
+def _covers(finer: Published, coarser: Published) -> Fits:
     """Return whether the cells of a coarser group cover those of a finer one, by their places."""
     every = [
-        _cover(said, finer.cells(said.name), coarser.cells(said.name))
-        for said in finer.manifest.columns
+        _cover(said, _cells(finer, said.name), _cells(coarser, said.name))
+        for said in finer.stated.columns
         if said.quasi
     ]
     return lambda place, where: all(one(place, where) for one in every)
@@ -300,8 +280,8 @@ def _path(cell: str, parents: Mapping[str, str | None]) -> frozenset[str]:
 class _Union:
     """Two releases, and what the finer one stands for: what unions of its groups would publish."""
 
-    finer: Side
-    coarser: Side
+    finer: Published
+    coarser: Published
     coded: Coded
 
     def wrong(self, owner: list[int]) -> list[str]:
@@ -310,7 +290,7 @@ class _Union:
         wrong = np.zeros(len(joined), bool)
         for column in self.coded.quasi:
             expected = cells(Cover.of(column, joined))
-            wrong |= (expected != self.coarser.cells(column.name)).to_numpy()
+            wrong |= (expected != _cells(self.coarser, column.name)).to_numpy()
         found = [
             f"{int(wrong.sum()):,} of {len(joined):,} groups of the coarser release have other "
             "cells than the groups that were joined."
@@ -321,7 +301,7 @@ class _Union:
         """Return a sentence where survey weights are not the means of the joined groups."""
         if self.finer.schema.survey_weight is None:
             return []
-        rows, groups = self.finer.weights(), self.coarser.weights()[self.coarser.first]
+        rows, groups = _weights(self.finer), _weights(self.coarser)[self.coarser.first_rows]
         means = np.bincount(joined.labels, weights=rows) / joined.sizes
         wrong = int((~np.isclose(groups, means, rtol=CLOSE, atol=0.0)).sum())
         if not wrong:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.audit.covers import UNKNOWN, CellCover
-from shoal.audit.published import Published
 from shoal.principles.groups import Groups
 from shoal.table.coding import code_persons
 from shoal.table.people import check_people, refuse_missing
@@ -16,14 +15,14 @@ from shoal.table.schema import PERSON
 from shoal.table.settling import trimmed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
     from shoal.audit.people import Members
+    from shoal.audit.published import Published
     from shoal.principles.requirement import Requirement
-    from shoal.table.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +55,9 @@ class Matched:
 
 
 def count_people(
-    published: pl.DataFrame,
-    schema: Schema,
+    published: Published,
     population: pl.DataFrame,
     requirements: Sequence[Requirement],
-    kinds: Mapping[str, str] | None = None,
 ) -> Matched:
     """Count whom each description matches.
 
@@ -68,10 +65,10 @@ def count_people(
     said not to hold. A person with a missing number would match every interval of a column in which
     none was published as such, so the population may not have any there.
     """
+    schema = published.schema
     check_people(population, schema.quasi)
     population = schema.read_numbers(trimmed(population, schema, "quasi"), "quasi")
-    described = Published("table", published, schema, None, kinds=kinds or {})
-    cover = CellCover(described, population)
+    cover = CellCover(published, population)
     for name, column in zip(schema.quasi, cover.columns, strict=True):
         if column.gaps is None and (column.values == UNKNOWN).any():
             refuse_missing(population[name])
@@ -84,7 +81,7 @@ def count_people(
         # Counted at once: those who fit broad descriptions are most of the population, each time.
         fitting = cover.fitting(code_persons(population[PERSON]))
         people = [dict(zip(*_counted(rows), strict=True)) for rows in fitting]
-        return Matched(described.by_cells, problems, people)
+        return Matched(published.by_cells, problems, people)
     by_description, by_person = cover.tally()
     twice = int((by_person > 1).sum())
     if twice and any(one.principle.disjoint for one in requirements):
@@ -92,7 +89,7 @@ def count_people(
             f"Descriptions overlap: {twice} persons of the population match several, and "
             "DeltaPresence is defined for descriptions that do not."
         )
-    return Matched(replace(described.by_cells, matches=by_description), problems)
+    return Matched(replace(published.by_cells, matches=by_description), problems)
 
 
 def _counted(rows: NDArray[np.int64]) -> tuple[list[int], list[int]]:

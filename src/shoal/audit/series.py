@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.claims import manifest_schema
 from shoal.audit.manifest import read_manifest
-from shoal.audit.nesting import Side, not_nested
-from shoal.audit.tables import digest_of, read_spelled
+from shoal.audit.nesting import not_nested
+from shoal.audit.published import read_spelled
+from shoal.audit.tables import digest_of
 from shoal.audit.verdict import BROKEN, HOLDS, OPEN
 from shoal.errors import InputError, UsageError
 from shoal.release.ledger import read_ledger
@@ -27,7 +27,7 @@ from shoal.table.schema import PERSON, REAL, RESERVED
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from shoal.audit.forms import Tables
+    from shoal.audit.published import Published
     from shoal.audit.verify import Audit
     from shoal.release.manifest import Manifest
 
@@ -56,19 +56,19 @@ class Part:
         return cls(directory.name, manifest, digest, measure(directory), directory)
 
     @cached_property
-    def tables(self) -> Tables:
+    def published(self) -> Published:
         """The published tables, or raise."""
         return read_spelled(self.directory, self.manifest)
 
     @property
     def table(self) -> pl.DataFrame:
         """The published table; where there are two, boxes beside values."""
-        return self.tables.rows
+        return self.published.table
 
     @cached_property
     def groups(self) -> dict[int, tuple[tuple[Any, ...], ...]]:
         """The rows of each group but for `real`, sorted, so that equal groups are equal."""
-        return group_rows(self.tables)
+        return group_rows(self.published)
 
     @cached_property
     def sizes(self) -> dict[int, int]:
@@ -78,7 +78,7 @@ class Part:
     @cached_property
     def real(self) -> dict[int, list[int]]:
         """The numbers of real people that rows of each group state, in every table."""
-        parts = [self.table] if self.tables.people is None else [self.table, self.tables.people]
+        parts = [one for one in (self.table, self.published.people) if one is not None]
         every = pl.concat([part.select(pl.col(RESERVED, REAL).cast(pl.String)) for part in parts])
         by = every.group_by(pl.col(RESERVED).cast(pl.Int64)).agg(
             pl.col(REAL).cast(pl.Int64, strict=False).unique()
@@ -86,15 +86,15 @@ class Part:
         return dict(by.iter_rows())
 
 
-def group_rows(tables: Tables) -> dict[int, tuple[tuple[Any, ...], ...]]:
+def group_rows(published: Published) -> dict[int, tuple[tuple[Any, ...], ...]]:
     """Return the rows of each group, sorted, of people too where they stand apart.
 
     Numbers that are drawn anew are left out.
     """
-    rows = _group_rows(tables.rows)
-    if tables.people is None:
+    rows = _group_rows(published.table)
+    if published.people is None:
         return rows
-    people = _group_rows(tables.people)
+    people = _group_rows(published.people)
     return {group: (*some, *people.get(group, ())) for group, some in rows.items()}
 
 
@@ -214,8 +214,7 @@ def finer_of(part: Part) -> str:
 
 
 def _check_nesting(finer: Part, coarser: Part, problems: list[str], warnings: list[str]) -> None:
-    sides = [Side.of(p.manifest, p.table, manifest_schema(p.manifest)) for p in (finer, coarser)]
-    wrong, unknown = not_nested(*sides)
+    wrong, unknown = not_nested(finer.published, coarser.published)
     lacking = [one for one in finer.manifest.require if one not in coarser.manifest.require]
     if lacking:
         wrong.append(f"It does not promise what the finer release does: {', '.join(lacking)}.")

@@ -3,9 +3,8 @@
 Each slice is measured as a stranger reads it, and what slices measure adds up; so no one has to
 hold a release that comes in part files.
 
-What a manifest says was done to cells is seen in them, and in the codebook: numbers that were
-rounded are multiples of the step, and those that were cut off lie within their thresholds. What the
-table cannot show, as a threshold that nobody reached, the codebook says too.
+What a manifest says was done to cells is seen in them (`described`), and in the codebook, which
+says too what the table cannot show, as a threshold that nobody reached.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import interval_ends
 from shoal.audit.claims import (
     CellCount,
     check_cells,
@@ -28,7 +26,9 @@ from shoal.audit.claims import (
     count_cells,
     manifest_schema,
 )
+from shoal.audit.described import check_done
 from shoal.audit.forms import flat_cells, one_cell_each, wrong_headers
+from shoal.audit.published import Published
 from shoal.audit.tables import find_parts, read_part
 from shoal.audit.verdict import Exposed
 from shoal.audit.verify import Audit, Finding, audit_table, coded_as_asked, unknown_rows
@@ -39,10 +39,9 @@ from shoal.table.coding import code_lenient
 from shoal.table.forms import CODEBOOK, INTERVALS, RELEASE
 from shoal.table.formulas import unescape_name
 from shoal.table.schema import PERSON, RESERVED
-from shoal.table.trimming import odd_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from fractions import Fraction
     from pathlib import Path
 
@@ -51,30 +50,12 @@ if TYPE_CHECKING:
     from shoal.principles.groups import Summary
     from shoal.principles.requirement import Requirement
     from shoal.release.manifest import Manifest
-    from shoal.release.stated import StatedColumn
     from shoal.table.column import Column
     from shoal.table.schema import Schema
 
 
 TIMES = "\x00times"  # how many rows have a cell, beside it
 BEFORE = ("First ", "Written as ", WEIGHED)  # how a codebook begins to say what was done first
-
-
-def check_done(table: pl.DataFrame, columns: Iterable[StatedColumn]) -> list[str]:
-    """Return a sentence for every column with numbers that no such rounding or cutting leaves."""
-    problems = []
-    for column in columns:
-        name, trim = column.name, column.trim
-        if not trim.words or name not in table.columns or column.survey_weight:
-            continue
-        cells = table[name].unique().drop_nulls().cast(pl.String)
-        if column.has_ends:
-            cells = pl.concat([end.alias(name) for end in interval_ends(cells)]).drop_nulls()
-        elif column.quasi:
-            continue  # labels and nodes
-        if odd := odd_numbers(cells, trim):
-            problems.append(f"Column {name!r} has {odd:,} numbers that were not {trim.words}.")
-    return problems
 
 
 def check_codebook(directory: Path, manifest: Manifest, schema: Schema) -> list[str]:
@@ -170,9 +151,9 @@ def audit_slice(reading: Reading, table: pl.DataFrame) -> SliceAudited:
     problems += check_groups(rows, manifest) + check_done(rows, manifest.columns)
     cells = {c.name: count_cells(rows, c) for c in manifest.columns if c.quasi}
     asked = reading.requirements
-    plain = schema.read_numbers(rows, "sensitive")
-    exposed, kinds = Exposed.of(manifest, asked) if asked else None, manifest.kinds
-    found = audit_table(plain, schema, asked, kinds=kinds, exposed=exposed, offered=reading.offered)
+    plain = Published(schema.read_numbers(rows, "sensitive"), manifest, schema)
+    exposed = Exposed.of(manifest, asked) if asked else None
+    found = audit_table(plain, asked, exposed=exposed, offered=reading.offered)
     return SliceAudited(
         rows.height,
         found.groups or 0,

@@ -22,22 +22,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.claims import manifest_schema
 from shoal.audit.covers import CellCover
 from shoal.audit.fullest import fullest, whole_weights
 from shoal.audit.guessing import bounded
 from shoal.audit.linking import Candidates
-from shoal.audit.published import Published
 from shoal.audit.seen import Guess, Learned, PersonView
 from shoal.audit.today import Today
 from shoal.distances.bands import band_of_column, relative_band_of_column
 from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.notation import exact
 from shoal.principles.base import GuessBound
-from shoal.principles.requirement import requirements
 from shoal.sampling import draw
 from shoal.table.coded import persons_of
-from shoal.table.forms import TWO_TABLES
 from shoal.table.schema import PERSON, REAL, RESERVED
 from shoal.table.settling import as_settled
 
@@ -46,9 +42,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.audit.forms import Tables
+    from shoal.audit.published import Published
     from shoal.principles.requirement import Requirement
-    from shoal.release.manifest import Manifest
     from shoal.sampling import Sample
     from shoal.table.column import Column
     from shoal.table.partition import PersonOf
@@ -84,15 +79,13 @@ class Stranger:
     published: Published
     original: pl.DataFrame
     whom: PersonOf
-    people: pl.DataFrame | None = None  # of two tables
     rows_known: bool = True
     remarks: tuple[str, ...] = ()
 
     @classmethod
     def of(
         cls,
-        tables: Tables,
-        manifest: Manifest,
+        published: Published,
         original: pl.DataFrame,
         *,
         person: str | None = None,
@@ -103,12 +96,13 @@ class Stranger:
         `person` names the column that says whom rows of the original are about, where people have
         several; `hierarchies` are those that the owner listed.
         """
+        manifest, rows = published.stated, published.table
         kinds = manifest.kinds
         owned = {n: said for n, said in (hierarchies or {}).items() if kinds.get(n) == "node"}
-        schema = manifest_schema(manifest, owned)
-        several = PERSON in tables.rows.columns and (
-            tables.rows[PERSON].n_unique() < tables.rows.height
-        )
+        several = PERSON in rows.columns and rows[PERSON].n_unique() < rows.height
+        about = PERSON if several else None
+        published = replace(published, name="release", person=about, hierarchies=owned)
+        schema = published.schema
         if several and person is None:
             msg = (
                 "People have several rows in this release. Name the column that says whom the rows "
@@ -118,17 +112,11 @@ class Stranger:
         for name in (*schema.quasi, *schema.sensitive, *((person,) if several and person else ())):
             if name not in original.columns:
                 raise UnknownColumn(name, original.columns)
-        about, asked = (
-            PERSON if several else None,
-            requirements(manifest.require, *schema.protected),
-        )
-        published = Published.of(manifest, tables.rows, schema, "release", about, asked)
         known = manifest.rows_known is not False
         remarks = [LINKED] * bool(manifest.tables)
-        remarks += [PLACEHOLDERS] * (REAL in tables.rows.columns)
+        remarks += [PLACEHOLDERS] * (REAL in rows.columns)
         whom = persons_of(original, person if several else None)
-        people = tables.people if manifest.form == TWO_TABLES else None
-        return cls(published, original, whom, people, known, tuple(remarks))
+        return cls(published, original, whom, known, tuple(remarks))
 
     @property
     def schema(self) -> Schema:
@@ -144,9 +132,9 @@ class Stranger:
 
     @cached_property
     def _cover(self) -> CellCover:
-        if self.people is None:
-            return CellCover(self.published, self._known)
-        return CellCover(replace(self.published, table=self.people), self._known)
+        seen, people = self.published, self.published.people
+        whole = seen if people is None else replace(seen, table=people)
+        return CellCover(whole, self._known)
 
     @cached_property
     def _candidates(self) -> Candidates:
@@ -193,7 +181,7 @@ class Stranger:
             rows=found.lines,
             people=len(found.weights) if self.whom.given else found.lines,
             groups=found.groups,
-            two_tables=self.people is not None,
+            two_tables=self.published.people is not None,
             columns=tuple(
                 self._learned(name, table.cells(name, today), table.cells(name, mine), found)
                 for name in self.schema.sensitive
@@ -203,7 +191,7 @@ class Stranger:
 
     def fitting(self, row: int) -> Fitting:
         """Return what fits the person of a row of the original."""
-        if self.people is not None:
+        if self.published.people is not None:
             return self._looked_up(row)
         if not self.whom.given:
             matching = self._cover.matching(row)
@@ -239,10 +227,11 @@ class Stranger:
 
     def _looked_up(self, row: int) -> Fitting:
         """Look a person up in `people`, and return the values of all groups that fit."""
-        assert self.people is not None
+        people = self.published.people
+        assert people is not None
         _, mine = self.own(row)
         lines = self._cover.candidates(int(mine[0]))
-        counted = self.people[RESERVED].cast(pl.String).filter(lines).value_counts()
+        counted = people[RESERVED].cast(pl.String).filter(lines).value_counts()
         groups = dict(counted.iter_rows())
         if not groups:
             return Fitting(0, np.zeros(0, np.int64), np.zeros(0, np.int64), np.ones(0, np.int64), 0)

@@ -1,7 +1,8 @@
-"""The files of a release: whether they are those that were published, and their tables, as meant.
+"""The files of a release: whether they are those that were published.
 
 Digests say whether they are the same byte for byte. A table may come in part files: all of them are
-there, readable to their end, and with the same columns.
+there, readable to their end, and with the same columns. A manifest may be anybody's: what it says
+of itself is compared before it is believed.
 """
 
 from __future__ import annotations
@@ -10,28 +11,26 @@ import hashlib
 import stat
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from shoal.audit.cells import without_escapes
-from shoal.audit.claims import manifest_schema
-from shoal.audit.forms import Tables, flat_cells, one_cell_each, put_together, wrong_headers
-from shoal.errors import InputError
-from shoal.progress import Progress, silent
-from shoal.release.manifest import MANIFEST
+from shoal.audit.agreement import contradictions
+from shoal.audit.asked import check_asked
+from shoal.audit.manifest import read_manifest
+from shoal.errors import AuditFailed, InputError
+from shoal.release.manifest import MANIFEST, REPORT
 from shoal.table.columns import Gathered
-from shoal.table.files import part_files, separator_of, tables_named
-from shoal.table.forms import INTERVALS, RELEASE, TWO_TABLES, stems
-from shoal.table.linked import under_both_names
-from shoal.table.reading import read_lean, read_table
+from shoal.table.files import part_files, tables_named
+from shoal.table.forms import CODEBOOK
+from shoal.table.reading import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from shoal.progress import Progress
     from shoal.release.manifest import Manifest
 
 
@@ -96,6 +95,16 @@ class PartFiles:
         count = next((at for at, rows in enumerate(reached, 1) if rows >= most), len(self.paths))
         return replace(self, paths=self.paths[:count], heights=self.heights[:count])
 
+    def read(
+        self, change: Callable[[pl.DataFrame], pl.DataFrame], progress: Progress
+    ) -> pl.DataFrame:
+        """Return the parts as one table, each changed when it is read."""
+        gathered = Gathered(lean=True)
+        for place, path in enumerate(self.paths, 1):
+            gathered.add(change(read_table(path)))
+            progress("audit", place / len(self.paths))
+        return gathered.table(list(self.columns), self.rows)
+
 
 def find_parts(directory: Path, stem: str, stated: Iterable[str]) -> PartFiles | None:
     """Return the parts of a table among the files that a manifest states, None where it has none.
@@ -124,6 +133,15 @@ def find_parts(directory: Path, stem: str, stated: Iterable[str]) -> PartFiles |
     return PartFiles(tuple(paths), tuple(heights), tuple(column for column, _ in first or ()))
 
 
+def only_file(directory: Path, stem: str, stated: Iterable[str]) -> Path:
+    """Return the file of a table that comes in one, among those that a manifest states."""
+    (name,) = (name for name in stated if name in tables_named(stem))
+    if not is_ordinary(directory / name):
+        msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
+        raise InputError(msg)
+    return directory / name
+
+
 def read_part(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     """Return a part, or some of its columns."""
     with _whole(path), path.open("rb") as raw:
@@ -140,106 +158,27 @@ def _whole(path: Path) -> Iterator[None]:
         raise InputError(msg) from None
 
 
-def read_tables(
-    directory: Path,
-    manifest: Manifest,
-    *,
-    lean: bool = False,
-    most: int | None = None,
-    progress: Progress = silent,
-) -> Tables:
-    """Read the published tables of a release directory as one, and say what is wrong with them.
+# The one gate to a release directory
 
-    Of a table in parts only the first ones are read once they have `most` rows.
+
+def open_stated(directory: Path, but: Container[str] = (REPORT, CODEBOOK)) -> Manifest:
+    """Read the manifest of a release whose files are those that it names, or raise.
+
+    Files named in `but` may be missing: those that are to be made anew, or that nobody looks at.
     """
-    found = read_spelled(directory, manifest, lean=lean, most=most, progress=progress)
-    return _with_numbers(found, manifest)
+    manifest = read_manifest(directory)
+    digests = {name: said for name, said in manifest.digests.items() if name not in but}
+    refuse(directory, check_digests(directory, digests) + inconsistent(manifest))
+    return manifest
 
 
-def tables_in_memory(spelled: Mapping[str, Iterable[pl.DataFrame]], manifest: Manifest) -> Tables:
-    """Read tables that are not written, from batches of spelled cells, as if they were."""
-    tables = {}
-    for stem, batches in spelled.items():
-        gathered, rows, header = Gathered(lean=manifest.form != TWO_TABLES), 0, list[str]()
-        for batch in batches:
-            flat = flat_cells(batch, manifest)
-            gathered.add(flat)
-            rows, header = rows + flat.height, flat.columns
-        tables[stem] = gathered.table(header, rows)
-    return _with_numbers(_assembled(tables, manifest), manifest)
+def inconsistent(manifest: Manifest) -> list[str]:
+    """Return a sentence for everything that parts of a manifest say against each other."""
+    return contradictions(manifest) + check_asked(manifest)
 
 
-def _with_numbers(found: Tables, manifest: Manifest) -> Tables:
-    """Return tables with the numbers of sensitive columns spelled plainly."""
-    schema = manifest_schema(manifest)
-    linked = {
-        name: schema.linked[name].read_numbers(table, "sensitive")
-        for name, table in found.linked.items()
-    }
-    return replace(found, rows=schema.read_numbers(found.rows, "sensitive"), linked=linked)
-
-
-def read_spelled(
-    directory: Path,
-    manifest: Manifest,
-    *,
-    lean: bool = False,
-    most: int | None = None,
-    progress: Progress = silent,
-) -> Tables:
-    """Read the published tables, quasi cells as text, nothing escaped, all spelled as they are."""
-    form, whole = manifest.form, True
-    tables = {}
-    for stem in (*stems(form), *manifest.tables):
-        if parts := find_parts(directory, stem, manifest.digests):
-            some = parts if most is None else parts.first(most)
-            tables[stem], whole = _read_parts(some, manifest, progress), some.rows == parts.rows
-            continue
-        (name,) = (name for name in manifest.digests if name in tables_named(stem))
-        path = directory / name
-        if not is_ordinary(path):
-            msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
-            raise InputError(msg)
-        separator = separator_of(name.removeprefix(f"{stem}."))
-        flat = partial(flat_cells, manifest=manifest)
-        if lean and form != TWO_TABLES:
-            tables[stem] = read_lean(
-                path, delimiter=separator, change=flat, progress=progress, phase="audit"
-            )
-        else:
-            tables[stem] = flat(read_table(path, delimiter=separator))
-    return replace(_assembled(tables, manifest), whole=whole)
-
-
-def _assembled(tables: dict[str, pl.DataFrame], manifest: Manifest) -> Tables:
-    """Return the tables of a release as one, with those linked to it."""
-    form = manifest.form
-    if form == TWO_TABLES:
-        return put_together(tables, manifest)
-    linked = {}
-    for name, stated in manifest.tables.items():
-        table = tables.pop(name)
-        if manifest.escaped:
-            table = without_escapes(table, stated.columns)
-        linked[name] = under_both_names(table, name)
-    problems = wrong_headers(tables, manifest) if form != INTERVALS else ()
-    rows = tables[RELEASE] if problems else one_cell_each(tables[RELEASE], manifest)
-    if manifest.escaped:
-        rows = without_escapes(rows, manifest.columns)
-    return Tables(rows, tuple(problems), linked=linked)
-
-
-def _read_parts(parts: PartFiles, manifest: Manifest, progress: Progress) -> pl.DataFrame:
-    """Read the parts of a table as one, a part at a time."""
-    gathered = Gathered(lean=True)
-    for place, path in enumerate(parts.paths, 1):
-        gathered.add(flat_cells(read_table(path), manifest))
-        progress("audit", place / len(parts.paths))
-    return gathered.table(list(parts.columns), parts.rows)
-
-
-def as_meant(published: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    """Return a published table, quasi cells as text, read as its manifest says."""
-    if manifest.escaped:
-        published = without_escapes(published, manifest.columns)
-    return manifest_schema(manifest).read_numbers(published, "sensitive")
+def refuse(directory: Path, problems: list[str]) -> None:
+    """Raise where anything is wrong with a release."""
+    if problems:
+        msg = f"The files of {directory.name!r} are not what its manifest says. "
+        raise AuditFailed(msg + " ".join(problems))

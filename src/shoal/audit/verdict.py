@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.people import Members
+    from shoal.audit.published import Published
     from shoal.principles.requirement import Requirement
     from shoal.release.manifest import Manifest
     from shoal.table.coded import Sensitive
@@ -168,26 +169,25 @@ class Exposed:
 
 def look(
     exposed: Exposed,
-    published: pl.DataFrame,
-    schema: Schema,
+    published: Published,
     members: Members,
     alike: Members,
     linked: Mapping[str, pl.DataFrame],
     valued: Sequence[Valued],
-    beside: pl.DataFrame | None = None,
 ) -> Exposed:
     """Count what exposed columns show of people: `members` of groups, `alike` in quasi cells.
 
-    `valued` are the requirements with their values. `beside` are the people of a release whose
-    quasi cells stand in a table of their own.
+    `linked` are the rows of linked tables that are about somebody. `valued` are the requirements
+    with their values.
     """
-    by_group, real, groups = members.candidates, _real(published), published[RESERVED]
+    table, schema, beside = published.table, published.schema, published.people
+    by_group, real, groups = members.candidates, _real(table), table[RESERVED]
     if alike.whom.given:
         by_group = Groups.of(alike.whom.of_part(members.whom.of_row(by_group.labels)))
         real = None if real is None else alike.whom.of_part(real)
         groups = groups.gather(alike.whom.first)
     tables = (
-        ShownRows(_values(published, schema, beside), schema, alike.whom),
+        ShownRows(_values(table, schema, beside), schema, alike.whom),
         *(ShownRows(linked[name], schema.linked[name], alike.linked[name]) for name in linked),
     )
     crowd = Everybody.of(by_group, alike.candidates if beside is None else by_group, tables, real)

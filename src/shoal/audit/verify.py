@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from shoal.audit.cells import cell_codes
+from shoal.audit.cells import check_rows
 from shoal.audit.people import Members, rows_of_people
 from shoal.audit.verdict import look
 from shoal.errors import InputError
 from shoal.exact import at_most, upward
 from shoal.principles.base import check_odds
-from shoal.principles.groups import Groups, Measurement
 from shoal.principles.requirement import check_population, check_whose
 from shoal.release.stated import StatedRisk
 from shoal.showing import Shown
 from shoal.table.coded import Sensitive, persons_of
 from shoal.table.coding import code_lenient, quantity
-from shoal.table.columns import Handed, without_cells
-from shoal.table.reading import take_frame
-from shoal.table.schema import RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +29,9 @@ if TYPE_CHECKING:
 
     from shoal.audit.matches import CandidateRisk
     from shoal.audit.presence import Matched
+    from shoal.audit.published import Published
     from shoal.audit.verdict import Exposed, Valued
+    from shoal.principles.groups import Groups, Measurement
     from shoal.principles.requirement import Requirement
     from shoal.release.manifest import Manifest
     from shoal.table.column import Column
@@ -252,31 +250,25 @@ def spread(matches: NDArray[np.int64]) -> dict[str, float]:
 
 
 def audit_table(
-    given: pl.DataFrame | Handed,
-    schema: Schema,
+    published: Published,
     requirements: Sequence[Requirement],
     population: pl.DataFrame | None = None,
-    kinds: Mapping[str, str] | None = None,
-    linked: Mapping[str, pl.DataFrame] = MappingProxyType({}),
     exposed: Exposed | None = None,
-    beside: pl.DataFrame | None = None,
     offered: Mapping[str, Column] = MappingProxyType({}),
 ) -> Audit:
-    """Measure requirements on a published table.
+    """Measure requirements on a published table, whose quasi cells it lets go of.
 
-    `linked` are the tables linked with it, their columns under both names. `exposed` names columns
-    of which it is to be counted what they show, `beside` are the people where they stand apart.
-    Where these rows are some of a published table, `offered` has the columns of all of it that
-    distances are scaled by.
+    `exposed` names columns of which it is to be counted what they show. Where these rows are some
+    of a published table, `offered` has the columns of all of it that distances are scaled by.
 
     Groups are the rows of one `group`, where there is such a column, and otherwise the rows with
     equal published quasi cells. A principle that survives the union of groups is measured by equal
     cells as well: that is what a reader who ignores the group column sees. One about a population
-    is measured by descriptions: equal cells, and whom of the population they match. `kinds` of
-    quasi columns say how cells are read then; without them it is guessed, and said.
+    is measured by descriptions: equal cells, and whom of the population they match. How cells are
+    read then, a manifest says; without one it is guessed, and said.
     """
-    published = take_frame(given)
-    check_rows(published)
+    schema, linked = published.schema, published.linked
+    check_rows(published.table)
     check_population(requirements, given=population is not None)
     known, problems, remarks = schema.rows_known, [], []
     outside: Matched | None = None
@@ -285,19 +277,18 @@ def audit_table(
 
         if schema.person is not None:
             check_whose(requirements, linked=bool(schema.linked), known=known)
-        outside = count_people(published, schema, population, requirements, kinds)
+        outside = count_people(published, population, requirements)
         by_cells, problems = outside.by_cells, outside.problems
-        remarks = [] if kinds is not None else [GUESSED]
+        remarks = [] if published.manifest is not None else [GUESSED]
     else:
-        cells = [published[name] for name in schema.quasi]
-        published = without_cells(published, schema.quasi)
-        by_cells = _by_cells(published.height, cells)
-    grouped = RESERVED in published.columns
-    by_group = alike(published, (RESERVED,)) if grouped else by_cells
+        published.let_go()
+        by_cells = published.by_cells
+    grouped, table = published.group is not None, published.table
+    by_group = published.groups if grouped else by_cells
     if grouped:
         problems += mixed_groups(by_group, by_cells)
-    whom = persons_of(published, schema.person)
-    tables, matched, unmatched = rows_of_people(published, linked)
+    whom = persons_of(table, schema.person)
+    tables, matched, unmatched = rows_of_people(table, linked)
     members = Members.of(by_group, whom, known=known, linked=matched)
     in_cells = Members.of(by_cells, whom, known=known, linked=matched) if grouped else members
     findings: list[Finding] = []
@@ -307,21 +298,20 @@ def audit_table(
             measured = one.principle.measure(outside.candidates(in_cells), None)
             findings.append(Finding(one, "population", measured, whom.one))
             continue
-        table = next((name for name, own in schema.linked.items() if _is_of(one, own)), None)
-        rows, own = (published, schema) if table is None else (tables[table], schema.linked[table])
+        of = next((name for name, own in schema.linked.items() if _is_of(one, own)), None)
+        rows, own = (table, schema) if of is None else (tables[of], schema.linked[of])
         value = published_value(rows, own, one, offered)
-        valued.append((one, value, table))
+        valued.append((one, value, of))
         views = [("group" if grouped else "cells", members)]
         if grouped and one.principle.monotone:
             views.append(("cells", in_cells))
         findings += [
-            Finding(one, by, some.measure(one.principle, value, table), whom.one)
-            for by, some in views
+            Finding(one, by, some.measure(one.principle, value, of), whom.one) for by, some in views
         ]
     if exposed is not None:
-        exposed = look(exposed, published, schema, members, in_cells, tables, valued, beside)
+        exposed = look(exposed, published, members, in_cells, tables, valued)
     found = Audit(
-        published.height,
+        table.height,
         len(by_group),
         tuple(findings),
         (*problems, *unmatched, *members.scattered()),
@@ -361,13 +351,6 @@ GUESSED = (
 )
 
 
-def check_rows(published: pl.DataFrame) -> None:
-    """Raise where there is nothing to audit."""
-    if not published.height:
-        msg = "The published table has no rows."
-        raise InputError(msg)
-
-
 def published_value(
     published: pl.DataFrame,
     schema: Schema,
@@ -394,16 +377,6 @@ def coded_as_asked(
             msg = f"Column {name!r} has no value, and {one.principle!r} is about numbers."
             raise InputError(msg)
     return coded
-
-
-def _by_cells(rows: int, columns: list[pl.Series]) -> Groups:
-    """Group rows with equal cells; each column is let go as soon as it is looked at."""
-    return Groups.alike(rows, (cell_codes(columns.pop(0)) for _ in range(len(columns))))
-
-
-def alike(published: pl.DataFrame, columns: Sequence[str]) -> Groups:
-    """Group rows with equal cells; a missing cell is a value like any other."""
-    return Groups.alike(published.height, (cell_codes(published[name]) for name in columns))
 
 
 def mixed_groups(by_group: Groups, by_cells: Groups) -> list[str]:

@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.claims import manifest_schema
-from shoal.audit.gate import open_stated, open_tables
+from shoal.audit.published import open_checked
+from shoal.audit.tables import open_stated
 from shoal.errors import InputError, UnknownColumn
 from shoal.release.manifest import NoConclusion, check_analysable
 from shoal.table.coding import code_lenient
@@ -94,9 +95,9 @@ def open_release(source: Any) -> Analysable:
     if isinstance(source, str | Path):
         manifest = open_stated(Path(source))
         check_analysable(manifest)
-        tables = open_tables(Path(source), manifest)
-        assert tables.people is not None
-        people, values = tables.people, tables.rows
+        published = open_checked(Path(source), manifest)
+        assert published.people is not None
+        people, values = published.people, published.table
     elif hasattr(source, "manifest") and hasattr(source, "parts"):
         manifest = source.manifest
         check_analysable(manifest)

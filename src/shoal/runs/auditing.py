@@ -10,24 +10,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shoal.audit.claims import check_linked, check_manifest
-from shoal.audit.tables import read_tables, tables_in_memory
+from shoal.audit.published import Published, as_meant, read_batches, read_release
 from shoal.errors import AuditFailed
 from shoal.progress import Progress, silent
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness
 from shoal.runs.refusing import check_audited
 from shoal.runs.release import Release
-from shoal.table.columns import Handed
-from shoal.table.reading import take_frame
 from shoal.utility.shown import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     import polars as pl
 
-    from shoal.audit.forms import Tables
     from shoal.audit.verify import Audit
     from shoal.methods.base import Method
     from shoal.methods.choice import Searched
@@ -53,7 +50,7 @@ def audited(release: Release, *, trial: bool = False) -> Release:
 def audit_spelled(release: Release) -> Audit:
     """Audit a release that is not written, as it would be read."""
     spelled = {name: part.text() for name, part in release.parts.items()}
-    return _audit_tables(release, tables_in_memory(spelled, release.manifest))
+    return _audit(release, read_batches(spelled, release.manifest))
 
 
 def audit_written(
@@ -61,7 +58,7 @@ def audit_written(
     staged: Path,
     progress: Progress = silent,
     *,
-    describe: Callable[[Tables], None] = lambda _: None,
+    describe: Callable[[Published], None] = lambda _: None,
 ) -> Audit:
     """Audit the file just written, and raise where it does not keep what was asked.
 
@@ -71,37 +68,16 @@ def audit_written(
     def reading(phase: str, share: float) -> None:
         progress(phase, READING * share)
 
-    found = _audit_tables(
-        release,
-        read_tables(staged, release.manifest, lean=True, progress=reading),
-        progress,
-        describe,
-    )
+    published = read_release(staged, release.manifest, lean=True, progress=reading)
+    found = _audit(release, published, progress, describe)
     _refuse(found)
     check_audited(found)
     return found
 
 
-def _audit_tables(
-    release: Release,
-    tables: Tables,
-    progress: Progress = silent,
-    describe: Callable[[Tables], None] | None = None,
-) -> Audit:
-    """Audit the tables of a release; of written ones it is noted what a report shows of them."""
-    published, linked, beside = Handed(tables.rows), tables.linked, tables.people
-    problems = (*tables.problems, *check_linked(linked, release.manifest))
-    seen = None
-    if describe is not None and not problems:
-        describe(tables)
-        seen = shown(tables, release.manifest)
-    del tables  # so that cells can go as soon as nobody else looks at them
-    return replace(_audit(release, published, progress, problems, linked, beside), shown=seen)
-
-
-def accept(release: Release, published: pl.DataFrame) -> Audit:
+def accept(release: Release, table: pl.DataFrame) -> Audit:
     """Audit a table as it was read back, and raise where it does not keep what was asked."""
-    found = _audit(release, published)
+    found = _audit(release, as_meant(table, release.manifest))
     _refuse(found)
     check_audited(found)
     return found
@@ -109,19 +85,23 @@ def accept(release: Release, published: pl.DataFrame) -> Audit:
 
 def _audit(
     release: Release,
-    given: pl.DataFrame | Handed,
+    published: Published,
     progress: Progress = silent,
-    found_before: Sequence[str] = (),
-    linked: Mapping[str, pl.DataFrame] | None = None,
-    beside: pl.DataFrame | None = None,
+    describe: Callable[[Published], None] | None = None,
 ) -> Audit:
-    published = take_frame(given)
-    problems = [*found_before, *check_manifest(published, release.manifest, linked or {})]
-    handed = Handed(published)
-    del published  # so that quasi cells can go as soon as the groups are known
+    """Audit the tables of a release; of written ones it is noted what a report shows of them.
+
+    Cells go as soon as nobody else looks at them.
+    """
+    manifest, linked, seen = release.manifest, published.linked, None
+    problems = [*published.problems, *check_linked(linked, manifest)]
+    if describe is not None and not problems:
+        describe(published)
+        seen = shown(published)
+    problems += check_manifest(published.table, manifest, linked)
     progress("audit", GROUPING)
-    found = release.audit_published(handed, linked, beside)
-    return replace(found, problems=(*found.problems, *problems))
+    found = release.audit_published(published)
+    return replace(found, problems=(*found.problems, *problems), shown=seen)
 
 
 def _refuse(found: Audit) -> None:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from shoal.audit.cells import alike
 from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
 from shoal.audit.manifest import read_manifest
+from shoal.audit.published import read_spelled
 from shoal.audit.standing import stand_ins
-from shoal.audit.tables import digest_of, read_spelled
-from shoal.audit.verify import alike
+from shoal.audit.tables import digest_of
 from shoal.errors import AuditFailed, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.methods.coarsening import Coarsening
@@ -87,7 +88,7 @@ def coarsen(
     asked = (*kept, *more)
     laps = Laps()
     with laps.timed("code", progress):
-        table = read_spelled(finer, manifest).rows
+        table = read_spelled(finer, manifest).table
         fine = Groups(np.unique(table[RESERVED].cast(pl.Int64).to_numpy(), return_inverse=True)[1])
         coded = stand_ins(table, manifest, schema, fine, asked_of(asked))
     kinds = _kinds(table, manifest, fine)

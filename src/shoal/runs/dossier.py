@@ -15,10 +15,10 @@ from shoal.audit.claims import manifest_schema
 from shoal.audit.dominance import dominance, group_sizes
 from shoal.audit.identification import identification, threshold_of
 from shoal.audit.manifest import read_manifest
+from shoal.audit.published import read_release
 from shoal.audit.safe_harbor import safe_harbor
 from shoal.audit.sampled import population_risk
 from shoal.audit.stranger import Stranger
-from shoal.audit.tables import read_tables
 from shoal.errors import AuditFailed, ShoalError, UsageError, option
 from shoal.release.places import PRIVATE, PUBLIC, check_beside, write_whole
 from shoal.release.statement import check_context
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from shoal.audit.forms import Tables
+    from shoal.audit.published import Published
     from shoal.release.manifest import Manifest
 
 FORMATS = (".html", ".docx")
@@ -110,14 +110,14 @@ def dossier(
     check_context(said.context)
     manifest = read_manifest(place)
     answers = {**manifest.context, **said.context}
-    tables = read_tables(place, manifest)
+    published = read_release(place, manifest)
     known, complaints = _known(place, manifest)
-    shown = public(asked, known | _measured(tables, manifest), answers, complaints)
+    shown = public(asked, known | _measured(published), answers, complaints)
     own = None
     if original is not None:
         table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
         whose = person or said.person
-        own = _private(tables, manifest, table.fill_nan(None), whose, said, answers)
+        own = _private(published, table.fill_nan(None), whose, said, answers)
         whom = whose if own["initial"]["several"] else None
         own["attack"] = _attacked(place, table.fill_nan(None), whom, said, control)
     private = annex(asked, known, own)
@@ -156,17 +156,18 @@ def _known(place: Path, manifest: Manifest) -> tuple[dict[str, Any], list[str]]:
     )
 
 
-def _measured(tables: Tables, manifest: Manifest) -> dict[str, Any]:
+def _measured(published: Published) -> dict[str, Any]:
     """Return what norms ask and no report shows: Safe Harbor, thresholds and dominance."""
-    rows, columns = tables.rows, manifest.columns
-    people = rows if tables.people is None else tables.people
+    manifest, rows = published.stated, published.table
+    columns = manifest.columns
+    people = rows if published.people is None else published.people
     cells = {
         one.name: (people if one.quasi else rows)[one.name]
         for one in columns
         if one.name in (people if one.quasi else rows).columns
     }
     shown = [one for one in columns if one.name in cells]
-    for name, table in tables.linked.items():  # under both names
+    for name, table in published.linked.items():  # under both names
         more = manifest.linked_columns(name)
         shown += more
         cells |= {one.name: table[one.name] for one in more}
@@ -181,21 +182,20 @@ def _measured(tables: Tables, manifest: Manifest) -> dict[str, Any]:
 
 
 def _private(
-    tables: Tables,
-    manifest: Manifest,
+    published: Published,
     table: pl.DataFrame,
     person: str | None,
     said: Ask,
     answers: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return what the original table adds: for the owner alone."""
-    stranger = Stranger.of(tables, manifest, table, person=person, hierarchies=said.hierarchies)
+    stranger = Stranger.of(published, table, person=person, hierarchies=said.hierarchies)
     sizes = stranger.alike_today()
     chosen, sample = stranger.most_exposed(PEOPLE)
     size = answers.get("population_size", "").replace(",", "").replace("_", "").strip()
     whole = int(size) if size.isdecimal() and int(size) >= int(sizes.sum()) else None
     return {
-        "initial": identification(sizes, sizes, threshold_of(manifest.threshold))
+        "initial": identification(sizes, sizes, threshold_of(published.stated.threshold))
         | {"people": int(sizes.sum()), "several": stranger.whom.given},
         "population": None if whole is None else population_risk(sizes, whole),
         "person": stranger.view(chosen),

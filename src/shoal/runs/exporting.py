@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.audit.gate import open_stated
+from shoal.audit.tables import open_stated
 from shoal.errors import UsageError
 from shoal.release.packages import package_of, packaged
 from shoal.release.places import PUBLIC, check_beside, write_whole

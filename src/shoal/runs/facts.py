@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.audit.claims import manifest_schema
-from shoal.audit.gate import open_stated, open_tables, refuse
 from shoal.audit.identification import identification, least_size, threshold_of
-from shoal.audit.tables import find_parts, read_tables
+from shoal.audit.published import open_checked, read_release
+from shoal.audit.tables import find_parts, open_stated, refuse
 from shoal.audit.verify import audit_table
 from shoal.release.manifest import REPORT
-from shoal.table.columns import Handed
 from shoal.table.forms import RELEASE
 from shoal.utility.shown import shown
 
@@ -68,16 +66,13 @@ def facts_of(directory: str | Path) -> dict[str, Any]:
         assert parts is not None
         counted = audit_parts(parts, manifest, ())
         refuse(place, list(counted.problems))
-        tables = read_tables(place, manifest, lean=True, most=AT_ONCE)
-        return facts(manifest, counted.alike, shown(tables, manifest))
-    tables = open_tables(place, manifest, lean=True)
-    seen = shown(tables, manifest)
+        some = read_release(place, manifest, lean=True, most=AT_ONCE)
+        return facts(manifest, counted.alike, shown(some))
+    published = open_checked(place, manifest, lean=True)
+    seen = shown(published)
     if not manifest.grouped:
         return facts(manifest, None, seen)
-    handed, linked, schema = Handed(tables.rows), tables.linked, manifest_schema(manifest)
-    del tables  # so that quasi cells can go as soon as the groups are known
-    found = audit_table(handed, schema, (), kinds=manifest.kinds, linked=linked)
-    return facts(manifest, found.alike, seen)
+    return facts(manifest, audit_table(published, ()).alike, seen)
 
 
 def _plain(value: Any) -> Any:

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from shoal.audit.forms import one_cell_each
-from shoal.audit.tables import as_meant
 from shoal.errors import OutputError, UsageError, option
 from shoal.progress import Progress, silent
 from shoal.release.places import (
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from shoal.audit.verify import Audit
-    from shoal.release.manifest import Manifest
     from shoal.runs.release import Release
 
 STDOUT = "-"
@@ -103,7 +100,7 @@ def _into_database(
     with as_output_errors("the linkage"), private as beside:
 
         def accepted(table: pl.DataFrame) -> Audit:
-            found = accept(release, _as_read(table, release.manifest))
+            found = accept(release, table)
             for one in beside:
                 one.place()
             return found
@@ -134,10 +131,6 @@ def _for_databases(release: Release) -> pl.DataFrame:
     table = pl.concat(release.recoding.flat())
     dates = [name for name in release.recoding.counted if table[name].dtype.is_temporal()]
     return table.with_columns(pl.col(name).cast(pl.String) for name in dates)
-
-
-def _as_read(table: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    return as_meant(one_cell_each(table, manifest), manifest)
 
 
 def _to_stdout(

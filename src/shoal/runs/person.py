@@ -13,9 +13,8 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.manifest import read_manifest
-from shoal.audit.published import as_read
+from shoal.audit.published import as_read, read_release
 from shoal.audit.stranger import Stranger
-from shoal.audit.tables import read_tables
 from shoal.errors import UsageError, option
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.reading import read_table, take_frame
@@ -58,8 +57,7 @@ def person(
     manifest = read_manifest(place)
     table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
     stranger = Stranger.of(
-        read_tables(place, manifest),
-        manifest,
+        read_release(place, manifest),
         table.fill_nan(None),
         person=person,
         hierarchies=hierarchies,
@@ -107,7 +105,6 @@ def stranger_of(release: ReleaseData, table: pl.DataFrame) -> Stranger:
     """Return a stranger who has the release, and knows of people what a table has of them."""
     return Stranger.of(
         as_read(release),
-        release.manifest,
         table,
         person=release.schema.person,
         hierarchies=release.listed,

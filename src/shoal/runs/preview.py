@@ -67,7 +67,7 @@ def published_rows(release: ReleaseData, rows_in: int, first: Sequence[int] = ()
     """
     even = np.linspace(0, rows_in - 1, min(SHOWN, rows_in)).round().astype(int)
     rows = tuple(dict.fromkeys([*first, *even.tolist()]))[:SHOWN]
-    schema, shown = release.schema, as_read(release).rows
+    schema, shown = release.schema, as_read(release).table
     carried = {*schema.quasi, *schema.sensitive, *schema.other}
     names = tuple(n for n in release.recoding.names if n in carried and n in shown.columns)
     places = {row: place for place, row in enumerate(release.origins.tolist()) if row in rows}

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from shoal.audit.forms import Tables
+    from shoal.audit.published import Published
     from shoal.audit.verify import Audit
     from shoal.release.manifest import Manifest
     from shoal.release.places import Waiting
@@ -74,8 +74,8 @@ def write_release(
         with laps.timed("write", progress):
             write_tables(release, staged, format, progress)
 
-        def describe(tables: Tables) -> None:
-            write_codebook(codebook(tables, release.manifest), release.manifest, staged)
+        def describe(published: Published) -> None:
+            write_codebook(codebook(published), release.manifest, staged)
 
         with laps.timed("audit", progress):
             found = audit_written(release, staged, progress, describe=describe)

@@ -6,10 +6,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from shoal.ask.options import THRESHOLD
-from shoal.audit.claims import manifest_schema
 from shoal.audit.identification import check_threshold
 from shoal.audit.matches import audit_matches
 from shoal.audit.published import as_read, plain_text
@@ -22,17 +19,18 @@ from shoal.release.building import in_form
 from shoal.release.forms import check_form
 from shoal.release.release import ReleaseData
 from shoal.showing import Shown
-from shoal.table.forms import MEANS, PEOPLE, TWO_TABLES
-from shoal.table.reading import take_frame
+from shoal.table.forms import MEANS, TWO_TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
+    import polars as pl
+
+    from shoal.audit.published import Published
     from shoal.audit.seen import PersonView
     from shoal.audit.verify import Audit
     from shoal.runs.remarks import Remark
-    from shoal.table.columns import Handed
     from shoal.utility.bias import CellBias
     from shoal.utility.queries import BoxTable, TwoTables
 
@@ -87,38 +85,19 @@ class Release(ReleaseData, Shown):
 
         Groups are measured from that table alone, a heterogeneous release against the original.
         """
-        beside = None
-        if self.form == TWO_TABLES:
-            beside = pl.concat(replace(self.parts[PEOPLE], escape=False).text())
-        return self.audit_published(plain_text(self), beside=beside)
+        return self.audit_published(as_read(self))
 
-    def audit_published(
-        self,
-        published: pl.DataFrame | Handed,
-        linked: Mapping[str, pl.DataFrame] | None = None,
-        beside: pl.DataFrame | None = None,
-    ) -> Audit:
-        """Measure every requirement on a published table, as it was read back from a file.
-
-        So were linked tables; they are taken from memory where they are not given. `beside` are the
-        people of a release whose quasi cells stand in a table of their own.
-        """
+    def audit_published(self, published: Published) -> Audit:
+        """Measure every requirement on published tables, as they were read back."""
         asked = self.requirements
         usual = upward(check_threshold(THRESHOLD))
         stated = self.manifest if self.manifest.threshold else self.manifest.but(threshold=usual)
         exposed = Exposed.of(stated, asked)
         if self.heterogeneous:
-            found = audit_matches(take_frame(published), self.coded, asked)
-            return replace(found, exposed=exposed)
-        if linked is None:
-            linked = {name: one.text(name) for name, one in self.linked.items()}
-        schema, kinds = self.published_schema, None
+            return replace(audit_matches(published.table, self.coded, asked), exposed=exposed)
         if self.population is not None:
-            schema = manifest_schema(self.manifest, self.listed)  # nodes as a reader sees them
-            kinds = self.manifest.kinds
-        return audit_table(
-            published, schema, asked, self.population, kinds, linked, exposed, beside
-        )
+            published = replace(published, hierarchies=self.listed)
+        return audit_table(published, asked, self.population, exposed)
 
     def remarks(self, *, named: bool, escaped: bool, seed: int | None) -> Iterator[Remark]:
         """Say what the owner should know of it; `named`: whether its method was asked for."""
@@ -130,7 +109,7 @@ class Release(ReleaseData, Shown):
         """Return a line for each published column: what it is, and what was done to it."""
         from shoal.utility.codebook import codebook
 
-        return codebook(as_read(self), self.manifest)
+        return codebook(as_read(self))
 
     def bias(self) -> list[CellBias]:
         """Return which means differ between narrow and wide cells, and by how much."""

@@ -22,9 +22,8 @@ from shoal.utility.shown import shown
 from shoal.version import __version__
 
 if TYPE_CHECKING:
-    from shoal.audit.forms import Tables
+    from shoal.audit.published import Published
     from shoal.audit.verify import Audit
-    from shoal.release.manifest import Manifest
 
 FIRST = (0, 2)  # version, the first one whose manifests say what reports are made from
 FACTS = re.compile(r'<script type="application/json" id="facts">(.*?)</script>', re.DOTALL)
@@ -55,10 +54,10 @@ class Looking:
         self._release = release
         self._untrue: list[str] = []
 
-    def __call__(self, tables: Tables, manifest: Manifest) -> dict[str, Any]:
+    def __call__(self, published: Published) -> dict[str, Any]:
         """Compare the codebook with tables while they are at hand, and return what these show."""
-        self._untrue = untrue_codebook(Path(self._release), tables, manifest)
-        return shown(tables, manifest)
+        self._untrue = untrue_codebook(Path(self._release), published)
+        return shown(published)
 
     def compared(self, found: Audit) -> Audit:
         """Return an audit that says as well where codebook and report say something else."""

@@ -14,8 +14,9 @@ from shoal.ask.options import THRESHOLD, is_said, options_of
 from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
 from shoal.audit.identification import check_threshold
+from shoal.audit.published import read_release
 from shoal.audit.slices import AT_ONCE, held_by
-from shoal.audit.tables import find_parts, read_tables
+from shoal.audit.tables import find_parts
 from shoal.engines.spark.reading import is_spark_frame
 from shoal.engines.spark.scan import scan_columns, value_of
 from shoal.engines.spark.scattering import suppressed
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.audit.files import Look
-    from shoal.audit.forms import Tables
+    from shoal.audit.published import Published
     from shoal.audit.tables import PartFiles
     from shoal.audit.verify import Audit
     from shoal.engines.spark.engine import Spark
@@ -176,8 +177,8 @@ class SpreadRelease(Shown):
 
     def codebook(self) -> pl.DataFrame:
         """Return a line for each published column: what it is, and what was done to it."""
-        tables = read_tables(self.work.place, self.manifest, lean=True, most=AT_ONCE)
-        return described(tables, self)
+        some = read_release(self.work.place, self.manifest, lean=True, most=AT_ONCE)
+        return described(some, self)
 
     def audit(self) -> Audit:
         """Measure every requirement again on the part files."""
@@ -340,9 +341,9 @@ def written_spread(
     return release, release.audited
 
 
-def described(tables: Tables, release: SpreadRelease) -> pl.DataFrame:
+def described(published: Published, release: SpreadRelease) -> pl.DataFrame:
     """Return the codebook of part files; where not all were read, workers know what they hold."""
-    return codebook(tables, release.manifest, None if tables.whole else release.held)
+    return codebook(published, None if published.whole else release.held)
 
 
 def finish(
@@ -356,9 +357,9 @@ def finish(
     manifest = release.manifest
     release.settings["withheld"] = say_when(manifest, threshold)
     found.state(manifest)
-    some = read_tables(staged, manifest, lean=True, most=AT_ONCE)
+    some = read_release(staged, manifest, lean=True, most=AT_ONCE)
     write_codebook(described(some, release), manifest, staged)
-    write_report(manifest, replace(found, shown=shown(some, manifest)), staged, progress)
+    write_report(manifest, replace(found, shown=shown(some)), staged, progress)
 
 
 def rehearse_spread(run: Run, engine: Spark, progress: Progress, tell: Tell) -> dict[str, Any]:

@@ -149,7 +149,7 @@ def write_owner_report(
     manifest = release.manifest.but(measured=found.measured())
     manifest.say(**{name: known_when[name] for name in known_when if name in manifest.lacking})
     alike = None if release.heterogeneous else found.alike
-    public = facts(manifest, alike, shown(as_read(release), manifest))
+    public = facts(manifest, alike, shown(as_read(release)))
     public["release"] = release.facts | public["release"]
     page = render_owner(public, collect_owner(release, found, limit), known)
     write_whole(path, page, force=force, what="owner_report")

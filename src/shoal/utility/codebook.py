@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from shoal.audit.cells import interval_ends
-from shoal.audit.claims import manifest_schema
 from shoal.release.cells import typed_kind
 from shoal.release.codebook import HEADER, HeldCells, codebook_of
 from shoal.table.column import INTEGER
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from shoal.audit.forms import Tables
-    from shoal.release.manifest import Manifest
+    from shoal.audit.published import Published
     from shoal.table.schema import Schema
 
 # A day, or a day and a time, as ISO 8601 writes them.
@@ -32,37 +30,36 @@ HELD = ("type", "domain", "values", "caution")
 DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+)?$"
 
 
-def codebook(
-    tables: Tables, manifest: Manifest, held: Mapping[str, HeldCells] | None = None
-) -> pl.DataFrame:
+def codebook(published: Published, held: Mapping[str, HeldCells] | None = None) -> pl.DataFrame:
     """Return the codebook of published tables.
 
     `held` is what columns hold that are published as they are, where more rows say so than these.
     """
+    manifest = published.stated
     decimals = {
         one.name
         for one in manifest.columns
-        if one.has_ends and not one.dates and not _whole(tables, one.name)
+        if one.has_ends and not one.dates and not _whole(published, one.name)
     }
-    known = dict(_held(tables, manifest)) if held is None else held
-    told = cautions(cell_bias(tables.rows, manifest)) if tables.whole else {}
+    known = dict(_held(published)) if held is None else held
+    told = cautions(cell_bias(published.table, manifest)) if published.whole else {}
     return codebook_of(manifest, known, decimals, told)
 
 
-def untrue_codebook(directory: Path, tables: Tables, manifest: Manifest) -> list[str]:
+def untrue_codebook(directory: Path, published: Published) -> list[str]:
     """Return a sentence for every line of a codebook that the tables and the manifest contradict.
 
     Another version of Shoal may word what was done and what to mind otherwise. Where not all rows
     were read, it is not known what the columns hold that are published as they are.
     """
-    known = _lines(codebook(tables, manifest).write_csv().encode())
+    known = _lines(codebook(published).write_csv().encode())
     try:
         told = _lines((directory / CODEBOOK).read_bytes())
     except (OSError, pl.exceptions.PolarsError):
         return []  # the audit has said so
     if told.columns != known.columns:
         return [f"{CODEBOOK} has other columns than a codebook has."]
-    compared = [key for key in HEADER if manifest.shoal == __version__ or key not in WORDS]
+    compared = [key for key in HEADER if published.stated.shoal == __version__ or key not in WORDS]
 
     def by_column(lines: pl.DataFrame) -> dict[tuple[str, str], dict[str, str]]:
         return {(line["file"], line["name"]): line for line in lines.iter_rows(named=True)}
@@ -74,7 +71,7 @@ def untrue_codebook(directory: Path, tables: Tables, manifest: Manifest) -> list
         for _, name in there.keys() - right.keys()
     ]
     for at in right.keys() & there.keys():
-        unknown = () if tables.whole or right[at]["form"] != "exact" else HELD
+        unknown = () if published.whole or right[at]["form"] != "exact" else HELD
         if other := [
             key for key in compared if key not in unknown and right[at][key] != there[at][key]
         ]:
@@ -92,23 +89,23 @@ def _lines(data: bytes) -> pl.DataFrame:
     return pl.read_csv(data, infer_schema=False).fill_null("")
 
 
-def _whole(tables: Tables, name: str) -> bool:
+def _whole(published: Published, name: str) -> bool:
     """Return whether all published numbers of a quasi column are whole."""
-    table = tables.rows if tables.people is None else tables.people
+    table = published.table if published.people is None else published.people
     ends = interval_ends(table[name].unique().cast(pl.String))
     return all(end.drop_nulls().str.contains(INTEGER).all() for end in ends)
 
 
-def _held(tables: Tables, manifest: Manifest) -> Iterator[tuple[str, HeldCells]]:
+def _held(published: Published) -> Iterator[tuple[str, HeldCells]]:
     """Yield what the columns hold that are published as they are."""
-    schema = manifest_schema(manifest)
-    for one in manifest.columns:
+    schema = published.schema
+    for one in published.stated.columns:
         name, role = one.name, one.role
         if role not in {"quasi", PSEUDONYM}:
-            table = tables.rows if name in tables.rows.columns else tables.people
+            table = published.table if name in published.table.columns else published.people
             assert table is not None
             yield name, _cells(table[name], schema, role)
-    for name, linked in tables.linked.items():
+    for name, linked in published.linked.items():
         own = schema.linked[name]
         for column in own.published:
             yield column, _cells(linked[column], own, str(own.role(column)))

@@ -20,12 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.claims import manifest_schema
+from shoal.audit.cells import alike
 from shoal.audit.files import code_original
-from shoal.audit.gate import open_stated, open_tables
-from shoal.audit.published import plain_text
+from shoal.audit.published import open_checked, plain_text
 from shoal.audit.regularity import MatchGraph, whole_boxes
-from shoal.audit.verify import alike
 from shoal.errors import InputError
 from shoal.kernels.freeform.coverage import spread_density
 from shoal.kernels.freeform.tree import build
@@ -63,9 +61,9 @@ class Measured:
     ) -> Measured:
         """Take a release or its directory; a release knows its original and its hierarchies."""
         if isinstance(source, str | Path):
-            manifest = open_stated(Path(source))
-            published = open_tables(Path(source), manifest).rows
-            boxes = BoxTable.of(published, manifest, manifest_schema(manifest))
+            read = open_checked(Path(source))
+            published, manifest = read.table, read.stated
+            boxes = BoxTable.of(published, manifest, read.schema)
         else:
             published, manifest = plain_text(source), source.manifest
             boxes = source.boxes

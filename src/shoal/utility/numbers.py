@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import covers_missing, interval_ends, read_set
-from shoal.audit.gate import open_stated, open_tables
 from shoal.audit.manifest import read_manifest
+from shoal.audit.published import open_checked
 from shoal.errors import InputError, UnknownColumn
 from shoal.table.coding import NUMBER
 from shoal.table.dates import date_parts, not_dates
@@ -259,13 +259,13 @@ def typed_tables(directory: str | Path) -> dict[str, pl.DataFrame]:
     if is_address(str(directory)) or not place.is_dir():
         msg = f"{place.name!r} is no release directory."
         raise InputError(msg)
-    manifest = open_stated(place)
-    tables = open_tables(place, manifest)
+    published = open_checked(place)
+    manifest = published.stated
     sensitive = manifest.named("sensitive")
-    known = {RELEASE: tables.rows}
-    if tables.people is not None:
-        known = {PEOPLE: tables.people, VALUES: tables.rows.select(RESERVED, *sensitive)}
-    for name, linked in tables.linked.items():
+    known = {RELEASE: published.table}
+    if published.people is not None:
+        known = {PEOPLE: published.people, VALUES: published.table.select(RESERVED, *sensitive)}
+    for name, linked in published.linked.items():
         plain = {column: column.removeprefix(f"{name}.") for column in linked.columns}
         known[name] = linked.rename(plain)
     return {name: _with_types(table, manifest) for name, table in known.items()}

@@ -14,11 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.audit.cells import cell_codes
-from shoal.audit.claims import manifest_schema
-from shoal.audit.gate import open_stated, open_tables
-from shoal.audit.tables import find_parts
-from shoal.audit.verify import alike, check_rows
+from shoal.audit.cells import alike, cell_codes, check_rows
+from shoal.audit.published import open_checked
+from shoal.audit.tables import find_parts, open_stated
 from shoal.errors import InputError, UnknownColumn
 from shoal.kernels.queries import BLOCK, box_counts, count_rows, spread_count
 from shoal.principles.groups import Groups
@@ -388,11 +386,11 @@ def queryable(source: Any) -> Answers:
         parts = find_parts(Path(source), RELEASE, manifest.digests)
         if parts and (manifest.form != MEANS or parts.rows > TOGETHER):
             return PartsTable(parts, manifest)
-        tables, schema = open_tables(Path(source), manifest), manifest_schema(manifest)
-        if tables.people is None:
-            return BoxTable.of(tables.rows, manifest, schema)
-        secret = tables.rows.select(RESERVED, *schema.sensitive)
-        return TwoTables.of(tables.people, secret, schema)
+        read = open_checked(Path(source), manifest)
+        if read.people is None:
+            return BoxTable.of(read.table, manifest, read.schema)
+        secret = read.table.select(RESERVED, *read.schema.sensitive)
+        return TwoTables.of(read.people, secret, read.schema)
     if hasattr(source, "answers"):
         return source.answers()
     msg = f"A release or its directory is needed, not a {type(source).__name__}."

@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import interval_ends
-from shoal.audit.claims import manifest_schema
 from shoal.errors import ShoalError
 from shoal.table.forms import BOUNDS, INTERVALS, MEANS
 from shoal.table.missing import MISSING_LABEL
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.audit.forms import Tables
-    from shoal.release.manifest import Manifest
+    from shoal.audit.published import Published
     from shoal.release.stated import StatedColumn
     from shoal.table.schema import Schema
     from shoal.utility.columns import Spread
@@ -50,14 +48,14 @@ NUMBER = pl.col(RESERVED).cast(pl.String).cast(pl.Int64)  # of a group, whicheve
 Answer = tuple[int, float, int]  # at least, estimated, at most
 
 
-def shown(tables: Tables, manifest: Manifest) -> dict[str, Any]:
+def shown(published: Published) -> dict[str, Any]:
     """Return what the tables of a release show; of one in parts it may be some of its rows."""
     with np.errstate(all="ignore"):  # numbers may be as large as doubles are
-        return _shown(tables, manifest)
+        return _shown(published)
 
 
-def _shown(tables: Tables, manifest: Manifest) -> dict[str, Any]:
-    schema, rows = manifest_schema(manifest), tables.rows
+def _shown(published: Published) -> dict[str, Any]:
+    manifest, schema, rows = published.stated, published.schema, published.table
     cells: dict[str, ShownCells] = {}
     widths: list[dict[str, Any]] = []
     pair: list[ShownCells] = []
@@ -78,9 +76,9 @@ def _shown(tables: Tables, manifest: Manifest) -> dict[str, Any]:
         if both is None
         else loss_map(both.first.spread, both.second.spread, both.which, both.rows),
         "values": [one.spread() for one in values.values()],
-        "questions": _questions(tables, manifest, cells, values, both) if tables.whole else [],
-        "example": _example(rows, manifest, schema) if tables.whole else None,
-        "weighed": _weighed(rows, manifest, schema) if tables.whole else None,
+        "questions": _questions(published, cells, values, both) if published.whole else [],
+        "example": _example(published) if published.whole else None,
+        "weighed": _weighed(published) if published.whole else None,
     }
 
 
@@ -262,8 +260,7 @@ class ShownPairs:
 
 
 def _questions(
-    tables: Tables,
-    manifest: Manifest,
+    published: Published,
     cells: Mapping[str, ShownCells],
     values: Mapping[str, ShownValues],
     both: ShownPairs | None,
@@ -272,7 +269,7 @@ def _questions(
 
     Of two tables people are known exactly, and what goes with what by groups.
     """
-    schema, people = manifest_schema(manifest), tables.people
+    manifest, schema, people = published.stated, published.schema, published.people
     means, apart = manifest.form == MEANS, people is not None
     pair = [] if both is None or means or apart else [both.first.name, both.second.name]
     quasi = manifest.quasi
@@ -284,11 +281,11 @@ def _questions(
             if people is not None
             else cells[one.name]
             if not means
-            else ShownCells.of(tables.rows, one, means=True)
+            else ShownCells.of(published.table, one, means=True)
         )
     asked = [[name] for name in list(values)[:1]] + [[one.name] for one in quasi[:ASKED]]
     asked += [pair] if pair else []
-    if apart and values and PERSON not in tables.rows.columns:
+    if apart and values and PERSON not in published.table.columns:
         asked.append([quasi[0].name, next(iter(values))])
     found = []
     for names in asked:
@@ -299,7 +296,7 @@ def _questions(
         if len(query) == 1:
             answer = columns[names[0]].answer(query[names[0]])
         elif both is None or apart:
-            answer = _by_groups(tables, schema, query)
+            answer = _by_groups(published, query)
         else:
             answer = both.answer(query)
         text = " and ".join(map(str, conditions))
@@ -322,12 +319,13 @@ def _read(text: str, columns: Mapping[str, ShownCells | ShownValues]) -> dict[st
     return dict(query)
 
 
-def _by_groups(tables: Tables, schema: Schema, query: Mapping[str, Set]) -> Answer:
+def _by_groups(published: Published, query: Mapping[str, Set]) -> Answer:
     """Return how many rows are asked for in both of two tables, which share their groups."""
-    assert tables.people is not None
+    schema, people = published.schema, published.people
+    assert people is not None
     counts = []
     for name, wanted in query.items():
-        table = tables.people if name in schema.quasi else tables.rows
+        table = people if name in schema.quasi else published.table
         exact = Exact.of(table[name].cast(pl.String), kind=schema.types.get(name))
         inside = np.zeros(table.height, np.int64)
         for low, high in exact.ranges(wanted):
@@ -358,12 +356,13 @@ def _quoted(name: str) -> str:
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"`{name}`"
 
 
-def _example(rows: pl.DataFrame, manifest: Manifest, schema: Schema) -> dict[str, Any] | None:
+def _example(published: Published) -> dict[str, Any] | None:
     """Return published rows as they stand in the table: a small group, or the first ones.
 
     Columns that are published beside them are left out. None where the form has cells that say
     more than what they cover.
     """
+    manifest, schema, rows = published.stated, published.schema, published.table
     if manifest.form not in {INTERVALS, BOUNDS}:
         return None
     if not manifest.grouped:
@@ -386,8 +385,9 @@ def _example(rows: pl.DataFrame, manifest: Manifest, schema: Schema) -> dict[str
     }
 
 
-def _weighed(rows: pl.DataFrame, manifest: Manifest, schema: Schema) -> dict[str, Any] | None:
+def _weighed(published: Published) -> dict[str, Any] | None:
     """Return how many people of the population those of a group stand for, by survey weights."""
+    manifest, schema, rows = published.stated, published.schema, published.table
     name = manifest.survey_weight
     if name is None or name not in rows.columns or not manifest.grouped:
         return None
