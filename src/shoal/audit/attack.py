@@ -197,8 +197,8 @@ def _members(original: Any) -> pl.DataFrame:
     """Return the people in the releases, whom attacks are compared with others on, or raise."""
     if original is None:
         msg = (
-            "Controls, and everybody in a population, are compared with the people in the release: "
-            f"name their table too. {option('original')}."
+            "An attack compares the control group, or the population, with the people in the "
+            f"release. Name their original table too. {option('original')}."
         )
         raise UsageError(msg)
     return _read(original)
@@ -256,7 +256,7 @@ def _against_people(
 ) -> Attack:
     """Link people who may have several rows."""
     if original is None:
-        msg = f"People are linked with the original table: name it. {option('original')}."
+        msg = f"To link people, the attack needs the original table. Name it. {option('original')}."
         raise UsageError(msg)
     for one in opened:
         if one.person is None or one.heterogeneous or not one.schema.sensitive:
@@ -271,7 +271,10 @@ def _against_people(
         raise UnknownColumn(person, rows.columns)
     rows = rows.drop_nulls(person)
     if not rows.height:
-        msg = f"No row of the original says whom it is about in column {person!r}."
+        msg = (
+            f"Column {person!r} of the original is empty, so the attack cannot see which rows "
+            "belong to one person."
+        )
         raise InputError(msg)
     whom = persons_of(rows, person)
     sample = draw(len(whom), PEOPLE, seed)
@@ -323,7 +326,9 @@ def _known(original: Any, releases: list[Published], remarks: list[str]) -> pl.D
             raise UnknownColumn(name, people.columns)
     known = people.fill_nan(None).drop_nulls(list(sensitive))
     if known.height < people.height:
-        remarks.append(f"{people.height - known.height:,} people without a value are left out.")
+        remarks.append(
+            f"The attack leaves out {people.height - known.height:,} people who have no value."
+        )
     if not known.height:
         msg = "No person in the original has a value in every sensitive column."
         raise InputError(msg)
@@ -349,8 +354,8 @@ def _against(
         if one.published.form in BEYOND
     ]
     remarks += [
-        f"{one.unread} distinct quasi cells of {one.published.name} could not be read; they rule "
-        "nobody out."
+        f"{one.unread} different quasi-identifier cells of {one.published.name} could not be "
+        "read. The attack treats them as fitting every person."
         for one in covers
         if one.unread
     ]

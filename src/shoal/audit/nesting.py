@@ -170,7 +170,10 @@ def not_nested(finer: Published, coarser: Published) -> tuple[list[str], list[st
     try:
         found = _fill(finer, coarser, fits)
     except TimeoutError:
-        return [], ["Whether the groups of the releases nest was not found out: too many fit."]
+        return [], [
+            "Shoal could not find out whether the groups of the releases nest, because too "
+            "many of them fit."
+        ]
     return [] if found else wrong, []
 
 

@@ -86,8 +86,8 @@ def count_people(
     twice = int((by_person > 1).sum())
     if twice and any(one.principle.disjoint for one in requirements):
         problems.append(
-            f"Descriptions overlap: {twice} persons of the population match several, and "
-            "DeltaPresence is defined for descriptions that do not."
+            f"Descriptions overlap: {twice} people of the population match several of them, but "
+            "DeltaPresence needs descriptions that do not overlap."
         )
     return Matched(replace(published.by_cells, matches=by_description), problems)
 

@@ -303,10 +303,10 @@ def open_checked(
 
 
 PEOPLE = (
-    "Several rows here may be about one person, and a survey counts rows: what it said would be "
-    "too good. Audit the requirements instead, which are measured among people. What an attacker "
-    f"learns of people needs the original table, {option('original')}, and its column "
-    f"{option('person')}."
+    "One person may have several rows here, but a survey counts rows, so its levels would look "
+    "better than they are. Audit the requirements instead: Shoal measures them among people. "
+    f"What an attacker learns of people needs the original table, {option('original')}, and its "
+    f"column {option('person')}."
 )
 
 

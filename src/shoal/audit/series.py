@@ -154,7 +154,10 @@ def audit_several(
     """Audit several releases, each of which is measured by `measure`."""
     for one in releases:
         if not Path(one).is_dir():
-            msg = f"{Path(one).name!r} is no release directory, and several are audited together."
+            msg = (
+                f"{Path(one).name!r} is not a release directory. Only release directories can "
+                "be audited together."
+            )
             raise UsageError(msg)
     parts = [Part.of(Path(one), measure) for one in releases]
     problems: list[str] = []
@@ -201,8 +204,8 @@ def _together(parts: list[Part], problems: list[str], warnings: list[str]) -> No
         if finer_of(part) in known:
             linked |= {part.digest, finer_of(part)}
     warnings += [
-        f"{part.name}: nothing ties it to the others, so it was audited alone. What it reveals "
-        "together with them was not measured: shoal attack does that."
+        f"{part.name}: it is not linked to the others, so Shoal audited it alone. To measure "
+        "what it reveals together with them, use shoal attack."
         for part in parts
         if part.digest not in linked
     ]
@@ -217,7 +220,7 @@ def _check_nesting(finer: Part, coarser: Part, problems: list[str], warnings: li
     wrong, unknown = not_nested(finer.published, coarser.published)
     lacking = [one for one in finer.manifest.require if one not in coarser.manifest.require]
     if lacking:
-        wrong.append(f"It does not promise what the finer release does: {', '.join(lacking)}.")
+        wrong.append(f"It lacks a requirement of the finer release: {', '.join(lacking)}.")
     problems += [f"{coarser.name}: {said}" for said in wrong]
     warnings += [f"{coarser.name}: {said}" for said in unknown]
 
@@ -259,7 +262,7 @@ def _wrong_after(before: Part, part: Part, used: set[int]) -> list[str]:
         wrong.append(f"{len(changed)} groups are not what they were in {before.name}.")
     again = [group for group in part.groups if group in used and group not in before.groups]
     if again:
-        wrong.append(f"{len(again)} groups have numbers that were used before and had gone.")
+        wrong.append(f"{len(again)} groups have numbers of groups that were removed before.")
     born = [group for group in part.groups if group not in used]
     partly = [g for g in born if part.real[g] != [part.sizes[g]]]
     if partly:

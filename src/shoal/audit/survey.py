@@ -204,13 +204,16 @@ def journalist(published: Published, people: pl.DataFrame) -> tuple[dict[str, An
     remarks = []
     if (short := int((counted < sizes).sum())) > 0:
         remarks.append(
-            f"{short} of {len(sizes)} descriptions match fewer people of the population than they "
-            "have rows: the population table is incomplete."
+            f"The population table is incomplete: {short} of {len(sizes)} descriptions match "
+            "fewer people in it than they have rows."
         )
     if not published.kinds:
         remarks.append(GUESSED)
     if cover.unread:
-        remarks.append(f"{cover.unread} distinct quasi cells could not be read and match everyone.")
+        remarks.append(
+            f"{cover.unread} different quasi-identifier cells could not be read. They count as "
+            "matching everyone."
+        )
     return {
         "population": people.height,
         "journalist": float(1 / matched.min()),

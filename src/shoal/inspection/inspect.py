@@ -58,7 +58,7 @@ class ColumnInspection:
 
 @dataclass(frozen=True)
 class Inspection:
-    """A table: its columns, which of them tell one another, and how unique people are in it.
+    """A table: its columns, which of them determine one another, and how unique people are in it.
 
     `unique` is the share of rows that no other equals in all suggested quasi columns. `protect`
     names the sensitive columns that are suggested to be published, the one that most can be

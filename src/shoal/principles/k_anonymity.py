@@ -143,11 +143,11 @@ def in_population(k: int | None, presence: tuple[float, float] | None) -> list[s
 class KMap(OfPopulation):
     """Every published description matches at least k persons of the population.
 
-    The risk is one over how many it matches; a description that matches nobody, which shows that
-    the population does not hold everybody, has risk 2. The description of a union matches whom
-    the descriptions of its parts match, and maybe more, so the principle survives the union of
-    groups. Of people with several rows, a description with n rows matches whoever of the population
-    has exactly n, all of which it covers.
+    The risk is one over how many people it matches. A description that matches no one shows that
+    the population table is incomplete; it has risk 2. The description of a union matches at least
+    the people whom its parts match, so the principle survives the union of groups. If people have
+    several rows, a description with n rows matches the people of the population who have exactly n
+    rows, all covered by it.
 
     References
     ----------
@@ -193,8 +193,8 @@ class DeltaPresence(OfPopulation):
 
     The share is f / F, where f rows carry the description and F persons of the population match
     it: the probability that one of them is in the table, δmin <= P(t ∈ T | T*) <= δmax. It needs
-    descriptions that do not overlap, as those of the paper; an audit rejects others. Whoever
-    matches no description is plainly not in the table: `low` speaks of those who match one.
+    descriptions that do not overlap, as those of the paper; an audit rejects others. A person who
+    matches no description is visibly not in the table: `low` is about people who match one.
 
     The risk is the share, and the bound is `high`; a share under `low` counts as 1 + low - share,
     and rows that match nobody as 2. It does not survive the union of groups: the description of a

@@ -39,7 +39,7 @@ def audit_series(
     Parameters
     ----------
     releases : release directories.
-    ledger : the owner's ledger of the series, which tells what public files cannot.
+    ledger : the owner's ledger of the series, for what public files cannot show.
     """
     return audit_several(releases, audited, ledger)
 

@@ -176,7 +176,7 @@ def what_it_means(facts: dict[str, Any]) -> str:
         return said
     rest = ""
     if not any(r["columns"] for r in sentences.asked_for(release)):
-        rest = " Nothing is promised about what these rows have in common."
+        rest = " No requirement limits what these rows have in common."
     rows = plural(example["group"], "row")
     if release.get("people"):
         return (

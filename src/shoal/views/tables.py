@@ -98,9 +98,9 @@ def explained(facts: dict[str, Any]) -> list[str]:
         )
         if not learned["learnable"]:
             lines.append(
-                f"Nothing can be learned here: quasi columns teach nothing about "
-                f"{learned['target']} that these held-out rows can show, so what methods keep of "
-                "it cannot be told."
+                "Nothing to compare: on these held-out rows the quasi-identifiers do not "
+                f"improve predictions of {learned['target']}, so Shoal cannot measure how much "
+                "of that each method keeps."
             )
     return lines
 

@@ -145,7 +145,7 @@ def print_guarantee(found: Guarantee) -> None:
     verdict = {
         True: f"Achievable, by {found.by}.",
         False: "Not achievable.",
-        None: "Outside what a theorem guarantees; the search may well reach it.",
+        None: "No theorem guarantees this. The search may still find it.",
     }
     console.print(verdict[found.achievable])
     console.print(f"No grouping can have a risk under {at_least(found.least_risk)}.")
@@ -171,8 +171,9 @@ def print_release(release: ReleaseData, output: str | None) -> None:
     console = terminal_console()
     if manifest.rows_known is False:
         console.print(
-            "It is promised only against readers who do not know how many rows a person has: "
-            f"{manifest.alone:,} of {manifest.people:,} people are alone with theirs.",
+            "Important: this guarantee holds only for readers who do not know how many rows a "
+            f"person has. {manifest.alone:,} of {manifest.people:,} people are the only ones in "
+            "their group with their number of rows.",
             markup=False,
         )
     heading(console, f"Released {_counted(facts)} to {output}, by {manifest.method}")
@@ -354,7 +355,9 @@ def print_rehearsal(facts: dict[str, Any]) -> None:
 
 def _print_series(console: Console, series: dict[str, Any]) -> None:
     if series["again"]:
-        console.print("  The release of the run before never appeared: it would be published now.")
+        console.print(
+            "  The previous run did not finish publishing. Its release would be published now."
+        )
         return
     newcomers = f"{series['newcomers']:,} newcomers" + (" would wait" if series["wait"] else "")
     console.print(

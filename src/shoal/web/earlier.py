@@ -168,8 +168,8 @@ def _revealed(one: Values, other: Job) -> str:
     first, second, both = (percent(one["pinned"][key], 1) for key in ("first", "second", "both"))
     left = one["mean_values"]
     return (
-        f"Whoever has {other.called} and this release can tell the {one['column']} of {both} of "
-        f"people with certainty; from each alone, of {first} and {second}. For a person "
+        f"A reader who has {other.called} and this release learns the {one['column']} of {both} "
+        f"of people with certainty. From each release alone: {first} and {second}. For a person "
         f"{left['both']:.3g} values remain on average, of {left['first']:.3g} and "
         f"{left['second']:.3g}.{one['drawn']}"
     )

@@ -70,16 +70,17 @@ def release_to_take(request: Request) -> Job:
     job = release_of(request)
     if before := shelf.unread_together(job):
         said = (
-            f"This release may not be given out yet. You have taken another release of {job.table} "
-            f"before: {before[0].called}. First measure what both reveal together, make a coarser "
-            "release from that one, or state that nobody was given that download."
+            "This release may not be given out yet. You have taken another release of "
+            f"{job.table} before: {before[0].called}. First measure what both reveal together, "
+            "make a coarser release from that one, or state that no one has received that "
+            "download."
         )
         raise Refused(Refusal(said, kind="Second"))
     if kept := shelf.taken_before(job):
         said = (
-            "This release may not be given out yet. Your project says that you took a release of "
-            f"{job.table} before: {kept[0].called}. Make a coarser release from that one, or state "
-            "that nobody was given it."
+            "This release may not be given out yet. Your project says that you took a release "
+            f"of {job.table} before: {kept[0].called}. Make a coarser release from that one, or "
+            "state that no one has received it."
         )
         raise Refused(Refusal(said, kind="Second"))
     return job

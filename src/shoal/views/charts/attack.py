@@ -271,7 +271,7 @@ def _axes(epsilons: list[float], deltas: list[float]) -> dict[str, Any]:
         "x": {
             "field": "delta",
             "type": "quantitative",
-            "title": "delta: share of the others that must not be near",
+            "title": "delta: share of the other rows that must not be near",
             "scale": {"domain": [deltas[0], deltas[-1]], "nice": False},
         },
         "y": {
