@@ -49,3 +49,20 @@ def test_a_steward_sees_a_person_while_deciding(started, served):
         page.keyboard.press("End")
         expect(page.get_by_test_id("weigh-age")).to_have_value("9")
         expect(page.get_by_test_id("undo")).to_be_visible()
+
+
+@pytest.mark.long
+def test_a_project_is_kept_and_deleted_by_keyboard_on_a_phone_in_the_dark(started, served):
+    with tab(started, served) as page:
+        look(page)
+        page.get_by_test_id("project-begin").focus()
+        page.keyboard.press("Enter")
+        kept = page.locator("#project")
+        expect(kept).to_contain_text("which only you can read")
+        expect(page.get_by_text("and your project")).to_be_visible()
+        look(page)
+        page.get_by_test_id("project-delete").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("The project is deleted")
+        expect(page.locator(".note")).to_contain_text("backups")
+        look(page)
