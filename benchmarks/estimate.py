@@ -215,7 +215,9 @@ def publish(sample, quasi, value, method, epsilon):
     return shoal.anonymize(sample, schema, require=require, method=method, form="two-tables")
 
 
-SEEN = []  # what the draws of the latest samples said, for who looks for better rules
+SEEN: list[
+    dict[str, object]
+] = []  # what the draws of the latest samples said, for who looks for better rules
 
 
 def watched(completed, diagnose=judging.Diagnosis.of):
@@ -223,7 +225,7 @@ def watched(completed, diagnose=judging.Diagnosis.of):
     return diagnosis
 
 
-judging.Diagnosis.of = watched
+judging.Diagnosis.of = watched  # type: ignore[method-assign]
 
 
 @dataclass

@@ -585,7 +585,7 @@ def test_xcolor_keeps_sizes_and_never_raises_the_potential(forms):
 def test_a_search_weighs_a_replacement_without_a_call() -> None:
     """A call hands over all arrays of the groups, which takes longer than what it asks for."""
 
-    @numba.njit(_nrt=False)
+    @numba.njit(_nrt=False)  # type: ignore[call-overload]
     def both(space, groups, g, i, h, j):
         return ncp_after(space, groups, g, i, h, j) + ncp_after(space, groups, h, j, g, i)
 

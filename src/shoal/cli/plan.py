@@ -28,7 +28,7 @@ def plan(
         bool,
         typer.Option(
             "--relative",
-            help="Take epsilon as a share of the guessed value, for example 0.1 for 10 %.",
+            help="Take epsilon as a share of the guessed value, for example 0.1 for 10%.",
         ),
     ] = False,
     require: Annotated[

@@ -305,7 +305,7 @@ class Sets:
 Spread = Intervals | Sets
 
 
-def spread_of(cover: Cover) -> Spread:
+def spread_over(cover: Cover) -> Spread:
     """Return cells that never were text as a query sees them, nodes with the labels under them."""
     if cover.domain.tree is not None:
         return Sets.of(cover, Leaves.of(cover.domain))
@@ -314,7 +314,7 @@ def spread_of(cover: Cover) -> Spread:
 
 def take_cells(cover: Cover, rows: NDArray[np.int64]) -> tuple[Spread, NDArray[np.int64]]:
     """Return the cells of a release in memory, and which of them each group of so many rows has."""
-    spread, means = spread_of(cover), cover.means
+    spread, means = spread_over(cover), cover.means
     if means is None or not isinstance(spread, Intervals):
         return spread, cover.borne.astype(np.int64)
     from shoal.release.forms import mean_texts

@@ -18,7 +18,7 @@ from shoal.release.cover import Cover
 from shoal.sampling import draw
 from shoal.table.forms import TWO_TABLES
 from shoal.utility.bands import HUGE, LEAST, Bands, as_facts, bands, spelled
-from shoal.utility.columns import how_wide, spread_of
+from shoal.utility.columns import how_wide, spread_over
 from shoal.utility.dependence import COLUMNS, Seen, explained, pairs, regression, three
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _column(
 ) -> dict[str, Any]:
     """Return a quasi column before and after, and how much its cells cover."""
     before = np.bincount(found.place[column.codes], minlength=len(found)) / len(column.codes)
-    after, wide = found.shares @ borne / borne.sum(), how_wide(spread_of(covered), borne)
+    after, wide = found.shares @ borne / borne.sum(), how_wide(spread_over(covered), borne)
     facts = {
         "column": column.name,
         "role": "quasi",

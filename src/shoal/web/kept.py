@@ -50,7 +50,7 @@ class KeptRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         return self.name or self.promise
 
 
-class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class KeptProject(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The file."""
 
     version: int = 1
@@ -83,7 +83,7 @@ class Project:
         if not self.on:
             return ()
         try:
-            found = msgspec.json.decode(self.path.read_bytes(), type=Kept)
+            found = msgspec.json.decode(self.path.read_bytes(), type=KeptProject)
         except (OSError, msgspec.MsgspecError):
             self.problem = BROKEN.format(self.path)
             return ()
@@ -123,7 +123,7 @@ class Project:
         return [one for one in kept if own & {one.path or "-", one.digest or "-"}]
 
     def _write(self, runs: tuple[KeptRun, ...]) -> None:
-        data = msgspec.json.format(msgspec.json.encode(Kept(runs=runs)))
+        data = msgspec.json.format(msgspec.json.encode(KeptProject(runs=runs)))
         write_page(self.path, data.decode(), force=True)
 
 

@@ -54,7 +54,7 @@ def _kept(request: Request) -> KeptRun:
     return found[0]
 
 
-async def schema(request: Request) -> Response:
+async def kept_schema_file(request: Request) -> Response:
     """Give the schema file of a run that was kept."""
     named = {"content-disposition": 'attachment; filename="shoal.toml"'}
     return PlainTextResponse(_kept(request).toml, media_type="application/toml", headers=named)
@@ -93,7 +93,7 @@ async def not_given_before(request: Request) -> Response:
 ROUTES = [
     Route("/project", begin, methods=["POST"]),
     Route("/project/delete", delete, methods=["POST"]),
-    Route("/project/{run}/shoal.toml", schema),
+    Route("/project/{run}/shoal.toml", kept_schema_file),
     Route("/project/{run}/open", reopen, methods=["POST"]),
     Route("/runs/{job}/not-given-before", not_given_before, methods=["POST"]),
 ]
