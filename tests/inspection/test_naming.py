@@ -78,7 +78,7 @@ def test_what_somebody_says_of_people_is_a_sentence():
     for said in (
         "They have left the house now",
         "I am afraid of my brother",
-        "We have told him so",
+        "We have told him so twice",
     ):
         assert is_sentence(said), said
     for label in ("People who have never worked", "Households without children under ten"):
