@@ -140,7 +140,7 @@ class AboutColumns:
         key="type", words=TYPES, page="Read {}",
     )
     order: Mapping[str, Any] = of_column(key="order", takes=(list,), fixed="order")
-    hierarchies: Mapping[str, Any] = of_column(
+    hierarchies: Mapping[str, object] = of_column(
         "Hierarchy of a column, for example zip=zip.csv or 'zip=Prefix()'. Repeatable.", COLUMNS,
         "COLUMN=TREE",
         key="hierarchy", roles=("quasi",), takes=(str, dict, list), place=TREES,

@@ -132,7 +132,7 @@ def attack_releases(
     deltas: Sequence[float] | None = None,
     distance: Distance | str | None = None,
     seed: int | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
     model: Model | None = None,
 ) -> Attack:
     """Attack releases (see `shoal.attack`).

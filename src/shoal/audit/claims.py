@@ -78,7 +78,7 @@ def owner_states(manifest: Manifest) -> list[str]:
     ]
 
 
-def manifest_schema(manifest: Manifest, hierarchies: Mapping[str, Any] | None = None) -> Schema:
+def manifest_schema(manifest: Manifest, hierarchies: Mapping[str, object] | None = None) -> Schema:
     """Return the schema that a manifest states, with hierarchies that its owner adds."""
     owned = {name: Hierarchy.of(said) for name, said in (hierarchies or {}).items()}
     nodes = {c.name: c for c in manifest.columns if c.kind == "node"}

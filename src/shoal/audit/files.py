@@ -60,7 +60,7 @@ def audit_files(
     require: Require | Iterable[Require] | None = None,
     original: Any = None,
     population: Any = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
     look: Look | None = None,
 ) -> Audit:
     """Measure what published files keep, from the files alone.
@@ -115,7 +115,7 @@ def audit_directory(
     require: Require | Iterable[Require] | None = None,
     original: Any = None,
     population: pl.DataFrame | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
     elsewhere: OfParts | None = None,
     person: str | None = None,
     look: Look | None = None,
@@ -169,7 +169,7 @@ def _measure(
     require: Require | Iterable[Require] | None,
     original: Any,
     population: pl.DataFrame | None,
-    hierarchies: Mapping[str, Any] | None,
+    hierarchies: Mapping[str, object] | None,
     person: str | None,
     look: Look | None,
 ) -> Audit:
@@ -304,7 +304,7 @@ WITHOUT_ORIGINAL = (
 def code_original(
     table: pl.DataFrame,
     manifest: Manifest,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
 ) -> Coded:
     """Code the original table as the release was made from it.
 

@@ -90,7 +90,7 @@ class Published:
     whole: bool = True
     group: str | None = None
     person: str | None = None
-    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    hierarchies: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.manifest is not None and not self.manifest.heterogeneous:
@@ -314,7 +314,7 @@ def open_published(
     source: Any,
     schema: Schema | None = None,
     group: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
     *,
     people: bool = False,
 ) -> Published:

@@ -89,7 +89,7 @@ class Stranger:
         original: pl.DataFrame,
         *,
         person: str | None = None,
-        hierarchies: Mapping[str, Any] | None = None,
+        hierarchies: Mapping[str, object] | None = None,
     ) -> Stranger:
         """Make one of published tables and of the original table, whose owner alone has it.
 

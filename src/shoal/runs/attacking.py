@@ -29,7 +29,7 @@ def attack(
     deltas: Sequence[float] | None = None,
     distance: Distance | str | None = None,
     seed: int | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
 ) -> Attack:
     """Attack releases.
 

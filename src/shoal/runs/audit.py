@@ -56,7 +56,7 @@ def audit(
     require: Require | Iterable[Require],
     original: Any = None,
     population: Any = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
     engine: Engine | str | None = None,
 ) -> Audit: ...
 
@@ -69,7 +69,7 @@ def audit(
     require: None = None,
     original: Any = None,
     population: Any = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
     group: str | None = None,
     engine: Engine | str | None = None,
 ) -> Any: ...
@@ -82,7 +82,7 @@ def audit(
     require: Require | Iterable[Require] | None = None,
     original: Any = None,
     population: Any = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
     group: str | None = None,
     engine: Engine | str | None = None,
 ) -> Audit | Levels:

@@ -35,7 +35,7 @@ def person(
     *,
     original: Any,
     person: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
 ) -> PersonView:
     """Return what a stranger learns about one person, before and after a release.
 

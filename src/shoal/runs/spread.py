@@ -235,9 +235,7 @@ def spread_release(
     """Make part files of a table, audited; where no place is given, they live with the release."""
     check_spread(run)
     check_source(run)
-    kept = place
-    if kept is None:
-        kept = Path(tempfile.mkdtemp(prefix="shoal-"))
+    kept = place or Path(tempfile.mkdtemp(prefix="shoal-"))
     work = _work(run, engine, progress, tell, kept)
     try:
         release = _made(work, run.threshold)

@@ -115,7 +115,7 @@ class Schema(AboutColumns):
         pseudonymize: str | Iterable[str] = (),
         types: Mapping[str, str] | None = None,
         order: Mapping[str, Iterable[str]] | None = None,
-        hierarchies: Mapping[str, Any] | None = None,
+        hierarchies: Mapping[str, object] | None = None,
         weights: Mapping[str, float] | None = None,
         decimal: str | None = None,
         date_formats: Mapping[str, str] | None = None,

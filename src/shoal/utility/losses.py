@@ -238,7 +238,7 @@ LOSSES: dict[str, Loss] = {loss.name: loss for loss in (*_MEASURES, NCP)}
 
 
 def losses(
-    source: Any, *, original: Any = None, hierarchies: Mapping[str, Any] | None = None
+    source: Any, *, original: Any = None, hierarchies: Mapping[str, object] | None = None
 ) -> dict[str, float]:
     """Measure every loss that is defined for a release, by name; `ncp[age]` is that of a column.
 

@@ -57,7 +57,7 @@ class Measured:
 
     @classmethod
     def of(
-        cls, source: Any, original: Any = None, hierarchies: Mapping[str, Any] | None = None
+        cls, source: Any, original: Any = None, hierarchies: Mapping[str, object] | None = None
     ) -> Measured:
         """Take a release or its directory; a release knows its original and its hierarchies."""
         if isinstance(source, str | Path):
@@ -108,7 +108,7 @@ class Measured:
 
 
 def _coded(
-    original: Any, manifest: Manifest, hierarchies: Mapping[str, Any] | None
+    original: Any, manifest: Manifest, hierarchies: Mapping[str, object] | None
 ) -> Coded | None:
     """Code the original, and raise where the release cannot have been made from it."""
     if original is None:
