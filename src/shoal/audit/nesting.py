@@ -18,20 +18,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import alike, covers_missing, interval_ends, read_set
+from shoal.audit.cells import alike, read_cover
 from shoal.audit.standing import stand_ins
 from shoal.errors import InputError
 from shoal.principles.groups import Groups
 from shoal.release.cells import cells
 from shoal.release.cover import Cover
 from shoal.table.coded import persons_of
-from shoal.table.coding import code_lenient
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import PERSON
 from shoal.table.settling import weights_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -246,37 +245,18 @@ def _covers(finer: Published, coarser: Published) -> Fits:
 
 def _cover(said: StatedColumn, small: pl.Series, large: pl.Series) -> Fits:
     """Return the same for one column."""
-    if said.has_ends:
-        ends = [*interval_ends(small), *interval_ends(large)]
-        texts = pl.concat([end.alias("end") for end in ends])
-        codes = code_lenient(texts, kind=said.type or "numeric").codes
-        cuts = np.cumsum([len(end) for end in ends])[:-1]
-        low, high, lower, higher = (part.tolist() for part in np.split(codes, cuts))
-        gap, gaps = (covers_missing(some).to_list() for some in (small, large))
-        alone = ends[0].is_null().to_list()
-        return lambda p, w: bool(
-            gap[p] <= gaps[w] and (alone[p] or (lower[w] <= low[p] and high[p] <= higher[w]))
-        )
-    if said.kind == "set":
-        held, holding = [_labels(cell) for cell in small], [_labels(cell) for cell in large]
-        return lambda p, w: held[p] <= holding[w]
-    parents = {node.name: node.parent for node in said.tree.nodes}
-    above, names = [_path(cell, parents) for cell in small], large.to_list()
-    return lambda p, w: names[w] in above[p]
-
-
-def _labels(cell: str) -> frozenset[str]:
-    return frozenset(read_set(cell) or ())
-
-
-def _path(cell: str, parents: Mapping[str, str | None]) -> frozenset[str]:
-    """Return a node and those above it."""
-    found = []
-    above: str | None = cell
-    while above is not None and above not in found:
-        found.append(above)
-        above = parents.get(above)
-    return frozenset(found)
+    count = len(small)
+    cover, outside = read_cover(pl.concat([small, large]), said)
+    bad, gaps, alone = outside.tolist(), cover.gaps.tolist(), cover.alone.tolist()
+    low, top = cover.low.tolist(), cover.top.tolist()
+    if cover.starts is not None:
+        held = [frozenset(some.tolist()) for some in np.split(cover.ranks, cover.starts[1:-1])]
+        return lambda p, w: not bad[p] | bad[count + w] and held[p] <= held[count + w]
+    return lambda p, w: bool(
+        not bad[p] | bad[w + count]
+        and gaps[p] <= gaps[w + count]
+        and (alone[p] or (low[w + count] <= low[p] and top[p] <= top[w + count]))
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -215,21 +215,19 @@ def quantile_of(
 
 def means(release: Analysable, value: str, by: str | None) -> Analysis:
     """Return the analysis that tells means of a sensitive column, or of an expression of it."""
-    names = names_in(value, {*release.quasi, *release.values})
-    column = _only(release, value, names)
-    left = _left(release, value, column, mixed=bool(names - {column}))
-    parts, common = parts_of(release, by)
-    what = f"mean({value})"
-    return summary(what, release, column, parts, common | (names - {column}), left, mean_of)
+    return _averages(f"mean({value})", release, value, by)
 
 
 def shares(release: Analysable, condition: str, by: str | None) -> Analysis:
     """Return the analysis that tells how many rows meet a condition."""
-    names = names_in(condition, {*release.quasi, *release.values})
-    column = _only(release, condition, names)
-    left = _left(release, condition, column, mixed=bool(names - {column}))
+    return _averages(f"share({condition})", release, condition, by)
+
+
+def _averages(what: str, release: Analysable, value: str, by: str | None) -> Analysis:
+    names = names_in(value, {*release.quasi, *release.values})
+    column = _only(release, value, names)
+    left = _left(release, value, column, mixed=bool(names - {column}))
     parts, common = parts_of(release, by)
-    what = f"share({condition})"
     return summary(what, release, column, parts, common | (names - {column}), left, mean_of)
 
 

@@ -15,14 +15,16 @@ import numpy as np
 
 from shoal.release.cells import shown_nodes
 from shoal.table.dates import units_as_dates
+from shoal.utility.columns import Intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from shoal.release.cover import Cover
     from shoal.table.column import Column
+    from shoal.utility.columns import Sets, Spread
 
 LEAST = 11  # people in whatever is shown
 MOST = 24  # bands of numbers
@@ -34,6 +36,9 @@ MONTHS = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200)  # steps of dates
 DAYS = (1, 2, 7)  # steps of dates that are close together
 YEAR = 12  # months
 MISSING = "(missing)"
+SIDE = 20  # squares along an axis
+RUN = 2**13  # pairs of cells that are spread together: more of them take memory and no less time
+FAINT = 1e-5  # of the rows: fewer leave a square empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,3 +267,113 @@ def as_facts(found: Bands) -> dict[str, Any]:
         if edges is None or not len(edges)
         else [spelled(edge, dates=found.column.dates) for edge in edges[[0, -1]].tolist()],
     }
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One column of the map: the names of its squares, and the share of each cell in each."""
+
+    name: str
+    names: list[str]
+    shares: NDArray  # by square and cell
+    edges: bool = False  # whether the names are those of the edges between squares
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a picture needs of it."""
+        return {"name": self.name, "edges": self.edges, "names": self.names}
+
+
+def loss_map(
+    first: Spread,
+    second: Spread,
+    which: tuple[NDArray[np.int64], NDArray[np.int64]],
+    rows: NDArray[np.int64],
+) -> dict[str, Any]:
+    """Return the map over two columns; so many rows have the cells `which` of both."""
+    axes, lost = [], np.zeros(len(rows))
+    for spread, cells in zip((first, second), which, strict=True):
+        borne = np.bincount(cells, weights=rows, minlength=len(spread.sizes))
+        axes.append(axis(spread, borne.astype(np.float64)))
+        lost += spread.cover.loss()[cells] / 2
+    x, y = axes
+    inside, weight = np.zeros((2, len(x.shares), len(y.shares)))
+    for begin in range(0, len(rows), RUN):
+        run = slice(begin, begin + RUN)
+        across = x.shares[:, which[0][run]] * rows[run]
+        along = y.shares[:, which[1][run]].T
+        inside += across @ along
+        weight += (across * lost[run]) @ along
+    total = int(rows.sum())
+    filled = np.nonzero(inside > FAINT * total)
+    return {
+        "x": x.to_dict(),
+        "y": y.to_dict(),
+        "squares": [
+            {
+                "x": i,
+                "y": j,
+                "rows": float(inside[i, j] / total),
+                "loss": float(weight[i, j] / inside[i, j]),
+            }
+            for i, j in zip(*(side.tolist() for side in filled), strict=True)
+        ],
+    }
+
+
+def axis(spread: Spread, rows: NDArray[np.float64]) -> Axis:
+    """Part a column into squares, and say which share of each cell lies in which."""
+    if not isinstance(spread, Intervals):
+        return _label_squares(spread)
+    return _axis_with_missing(spread, rows) if spread.missing else _squares(spread, rows)
+
+
+def _axis_with_missing(spread: Intervals, rows: NDArray[np.float64]) -> Axis:
+    """Part numbers into squares, with one more for cells in which all of them are missing."""
+    there = ~spread.cover.alone
+    found = _squares(spread, rows * there)
+    names = [f"{low} … {high}" for low, high in pairwise(found.names)]
+    return Axis(found.name, [*names, MISSING], np.vstack([found.shares * there, ~there]))
+
+
+def _squares(spread: Intervals, rows: NDArray[np.float64]) -> Axis:
+    """Part numbers or dates into squares of equal width; the last ones take in what is beyond."""
+    low, high, steps = spread.lows, spread.highs, spread.steps
+    first, last = tails((low + high) / 2, rows)
+    if first == last:
+        first, last = float(low.min()), float(high.max())
+    edges = np.linspace(first, last, SIDE + 1)
+    shares, below = np.empty((SIDE, len(low)), np.float32), np.zeros(len(low))
+    for square in range(SIDE):  # one after the other: different cells can be as many as groups
+        edge = np.clip((edges[square + 1] - low + 0.5) / (high - low + 1), 0.0, 1.0)
+        within = edge if square < SIDE - 1 else np.ones(len(low))
+        np.subtract(within, below, out=shares[square])
+        below = within
+    shown = ((edges + float(steps.origin)) / float(steps.units)).tolist()
+    names = [spelled(one, dates=steps.dates) for one in shown]
+    return Axis(spread.cover.domain.name, names, shares, edges=True)
+
+
+def _label_squares(spread: Sets) -> Axis:
+    """Part labels, or the lowest nodes that are named, into squares: one each, or runs of them."""
+    names, of = spread.labels.to_list(), np.arange(len(spread.labels))
+    if spread.leaves is not None:
+        lowest = spread.leaves.lowest()
+        met = list(dict.fromkeys(lowest.tolist()))  # in the order of the tree
+        of = np.argsort(met)[np.searchsorted(np.sort(met), lowest)]
+        names = [spread.leaves.tree.names[one] for one in met]
+    squares = min(len(names), SIDE)
+    square = np.arange(len(names)) * squares // len(names)
+    cell, sizes = spread.held.owners, spread.held.counts
+    shares = np.zeros((squares, len(sizes)))
+    np.add.at(shares, (square[of[spread.held.ranks]], cell), 1 / sizes[cell])
+    return Axis(spread.cover.domain.name, _run_names(names, square), shares)
+
+
+def _run_names(names: Sequence[str], square: NDArray[np.int64]) -> list[str]:
+    """Return how squares are named: after the one that they hold, or the first and the last."""
+    starts = np.searchsorted(square, np.arange(square[-1] + 1), "left").tolist()
+    ends = (np.searchsorted(square, np.arange(square[-1] + 1), "right") - 1).tolist()
+    return [
+        names[start] if start == end else f"{names[start]} … {names[end]}"
+        for start, end in zip(starts, ends, strict=True)
+    ]

@@ -20,11 +20,10 @@ from shoal.table.forms import BOUNDS, INTERVALS, MEANS
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import PERSON, RESERVED
 from shoal.table.settling import weights_of
-from shoal.utility.bands import HUGE, day_edges, round_edges, spelled, tails
+from shoal.utility.bands import HUGE, day_edges, loss_map, round_edges, spelled, tails
 from shoal.utility.bias import different
 from shoal.utility.columns import Exact, Intervals, how_wide, read_cells
 from shoal.utility.expression import read_condition
-from shoal.utility.maps import loss_map
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
