@@ -136,7 +136,7 @@ def test_what_would_change_regions_is_refused(tmp_path: Path) -> None:
         with pytest.raises(shoal.UsageError, match=said):
             publish(tmp_path, "first", people, schema=schema(**more))
     publish(tmp_path, "first", people)
-    with pytest.raises(shoal.UsageError, match="fixes 'cells' as regions"):
+    with pytest.raises(shoal.UsageError, match="'cells' = regions"):
         publish(tmp_path, "second", people, cells="tight")
-    with pytest.raises(shoal.UsageError, match="fixes 'bounds'"):
+    with pytest.raises(shoal.UsageError, match="'bounds' = "):
         publish(tmp_path, "second", people, schema=schema(bounds=BOUNDS | {"age": [0, 130]}))
