@@ -164,6 +164,16 @@ shoal.anonymize(table, schema, require="KAnonymity(k=2)").write(sys.argv[1])
 """
 
 
+def test_no_log_of_duckdb_stays_beside_a_database_that_was_written_or_read(place: Path) -> None:
+    """An empty one is a leftover, and tells that somebody was here."""
+    address = f"duckdb:///{place}/new.db?table=t"
+    for force in (False, True):
+        release().write(address, force=force)
+        assert names_in(place) == ["new.db"]
+    assert read_table(address).height == release().table.height
+    assert names_in(place) == ["new.db"]
+
+
 def test_of_a_killed_run_nothing_is_left_by_the_next_one(place: Path) -> None:
     """Neither the file nor what DuckDB writes beside it."""
     address = f"duckdb:///{place}/new.db?table=t"
