@@ -82,13 +82,18 @@ def frames(published: Published) -> dict[str, pl.DataFrame]:
     return {"": published.table, **people, **published.linked}
 
 
-@pytest.mark.parametrize("kind", ["rows", "people", "linked"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    [
+        (form, kind)
+        for form in FORMS
+        for kind in ("rows", "people", "linked")
+        if form != "two-tables" or kind == "rows"  # it has one line a person, and no linked tables
+    ],
+)
 def test_a_release_is_read_alike_from_memory_and_from_files(
     form: str, kind: str, tmp_path: Path
 ) -> None:
-    if kind == "linked" and form == "two-tables":
-        pytest.skip("linked tables have one form")
     release = released(form, kind)
     audited = release.write(tmp_path / "out")
     manifest = release.manifest

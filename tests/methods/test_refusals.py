@@ -74,7 +74,7 @@ def test_values_that_are_named_are_in_breach(spelled, seed):
     said = str(not_reached(task, groups))
     assert ("mostly at" in said) == bool(wanted)
     if wanted:
-        named = said.split("mostly at s ")[1].split(". The groups", maxsplit=1)[0].split("; ")
+        named = said.split("mostly at s ")[1].split(". These groups", maxsplit=1)[0].split("; ")
         assert set(map(int, named)) <= {int(values[row]) for row in wanted}
 
 

@@ -123,7 +123,7 @@ def test_rows_that_are_not_published_have_no_say_in_what_can_be_required():
         }
     )
     several = shoal.Schema(quasi="age", sensitive="out", person="who")
-    with pytest.raises(shoal.UsageError, match="defined for one"):
+    with pytest.raises(shoal.UsageError, match="needs one value per person"):
         consider(table, several, "TCloseness(t=0.2)")
     one = shoal.Schema(quasi="age", sensitive="out", person="who", most_rows=1)
     assert consider(table, one, "TCloseness(t=0.2)")["achievable"]

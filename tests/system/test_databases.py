@@ -84,7 +84,7 @@ def test_the_original_of_an_audit_may_be_a_query(database: str, table: Path, pla
     assert shoal("audit", place / "out", "--original", database, *query).code == 0
     attacked = shoal("attack", place / "out", "--original", database, *query)
     assert attacked.code == 0, attacked
-    refused(shoal("audit", place / "out", *query), 2, "no table", "--query")
+    refused(shoal("audit", place / "out", *query), 2, "reads a release only", "--query")
 
 
 @pytest.mark.few(1)
@@ -96,9 +96,9 @@ def test_a_published_table_is_replaced_only_by_force_and_no_other_table_ever(
         return shoal("anonymize", database + "?table=people", *ASKED, "--output", target, *options)
 
     assert publish("again").code == 0
-    refused(publish("again"), 4, "'again' exists", "--force")
+    refused(publish("again"), 4, "'again' already exists", "--force")
     assert publish("again", "--force").code == 0
-    refused(publish("people"), 4, "'people' exists")
+    refused(publish("people"), 4, "'people' already exists")
     refused(publish("people", "--force"), 4, "'people'", "not a release")
     refused(publish("PEOPLE", "--force"), 4, "'PEOPLE'", "not a release")
     assert "name" in read_table(database + "?table=people").columns

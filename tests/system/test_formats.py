@@ -177,7 +177,7 @@ def test_files_that_are_no_one_table_are_told_apart(rows: list[Row], place: Path
     refused(shoal("plan", place / "a.csv", place / "a.csv", *asked), 2, "'a.csv' is named twice")
     pl.read_csv(place / "a.csv").write_parquet(place / "c.parquet")
     typed = shoal("plan", place / "a.csv", place / "c.parquet", *asked)
-    refused(typed, 2, "column 'age' is String in 'a.csv' and Int64 in 'c.parquet'")
+    refused(typed, 2, "column 'age' is String in 'a.csv' but Int64 in 'c.parquet'")
     refused(shoal("plan", place / "*.txt", *asked), 2, "'*.txt'")
     (place / "none").mkdir()
     refused(shoal("plan", place / "none", *asked), 2, "'none' has no files")

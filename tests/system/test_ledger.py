@@ -231,7 +231,7 @@ def test_a_round_that_never_appeared_is_published_unchanged(series, monkeypatch)
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr("shoal.runs.publish.appear", fails)
+        broken.setattr("shoal.release.places.swap_in", fails)
         with pytest.raises(shoal.OutputError):
             publish(where, "d", people[8:] + fresh[:4])
     assert not (where / "d").exists()

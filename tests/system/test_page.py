@@ -51,7 +51,7 @@ def test_the_page_is_open_on_this_machine_alone(page):
 def test_what_the_page_cannot_do_is_said_on_its_first_page(page):
     with page.client() as client:
         said = client.get("/").text
-    assert all(word in said for word in ("a ledger", "Spark", "command line"))
+    assert all(word in said for word in ("linked tables", "Spark", "command line"))
 
 
 def test_a_token_is_exchanged_for_a_cookie_that_no_script_and_no_site_can_use(page):

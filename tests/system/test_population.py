@@ -63,7 +63,7 @@ def test_overlapping_descriptions_are_not_presence() -> None:
     )
     audit = library.audit(wide, SCHEMA, require="DeltaPresence(low=0, high=1)", population=PEOPLE)
     assert not audit.holds
-    assert "6 persons of the population match several" in audit.problems[0]
+    assert "6 people of the population match several" in audit.problems[0]
     assert library.audit(wide, SCHEMA, require="KMap(k=6)", population=PEOPLE).holds
 
 

@@ -50,7 +50,7 @@ def test_values_become_keyed_hashes_beside_their_own_sensitive_values(
     done = shoal("anonymize", table, *ASKED, "--key-file", key, "--output", out, "--format", format)
     assert done.code == 0, done
     assert "Warning: Published as pseudonyms: 'name'." in done.said
-    assert "can be joined" in done.said
+    assert "can join releases" in done.said
     published = package.audit(out)
     assert published.holds
     assert shoal("audit", out).code == 0
@@ -58,7 +58,7 @@ def test_values_become_keyed_hashes_beside_their_own_sensitive_values(
     assert [(c["name"], c["role"]) for c in manifest["columns"]] == [
         ("name", "pseudonym"), ("age", "quasi"), ("town", "quasi"), ("salary", "sensitive")
     ]  # fmt: skip
-    assert "can be joined" in (out / "report.html").read_text("utf-8")
+    assert "can join releases" in (out / "report.html").read_text("utf-8")
     for path in out.iterdir():
         data = path.read_bytes()
         assert b"xyzzy" not in data

@@ -140,7 +140,7 @@ def test_a_missing_cell_stands_under_the_root():
         ({"weights": {"salary": 2}}, "has a weight but is no quasi column"),
         ({"weights": {"age": 0}}, "must be a number above 0"),
         ({"types": {"age": "colour"}}, "cannot be 'colour'"),
-        ({"types": {"age": "ordered"}}, "in which order"),
+        ({"types": {"age": "ordered"}}, "order of its labels"),
         ({"types": {"age": "numeric"}, "order": {"age": ["1"]}}, "cannot have an order"),
     ],
 )

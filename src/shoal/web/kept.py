@@ -129,7 +129,7 @@ class Project:
 
 def kept_run(job: Job, table: Table | None, home: Path) -> KeptRun | None:
     """Return what is kept of a run, None of one that has made nothing, or was asked elsewhere."""
-    if job.kind != "publish" or job.state != "done" or job.asked is None:
+    if job.kind != "publish" or not job.outcome or job.asked is None:
         return None
     made = job.outcome["manifest"]
     where = None if table is None or table.path.is_relative_to(home) else str(table.path)

@@ -18,7 +18,7 @@ from shoal.web.kept import Project
 from shoal.web.worker import CRASHED, Refusal, Refused, Stopped, Worker, no_process, unforeseen
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from shoal.ask.ask import Ask
@@ -281,11 +281,15 @@ class Job:
         self.worker.stop()
         self.ended.wait()
 
-    def run(self, name: str, **arguments: Any) -> None:
-        """Have the work done, and note how it ended; whatever happens, it has ended then."""
+    def run(self, name: str, keep: Callable[[Job], None], **arguments: Any) -> None:
+        """Have the work done, and note how it ended; whatever happens, it has ended then.
+
+        What was made is kept before anybody sees that it is there.
+        """
         state, problem = "failed", CRASHED
         try:
             self.outcome = self.worker.call(name, self.progress, self.better, **arguments)
+            keep(self)
             state = "done"
         except Refused as refused:
             problem = refused.refusal
@@ -379,14 +383,12 @@ class Shelf:
                 raise Refused(Refusal(f"{said} Wait for one of them, or cancel it.", kind="Busy"))
             self.jobs[job.id] = job
         try:
-            threading.Thread(target=self._done, args=(job, name, arguments), daemon=True).start()
+            threading.Thread(
+                target=job.run, args=(name, self.keep), kwargs=arguments, daemon=True
+            ).start()
         except RuntimeError as problem:  # the system gives no more threads
             job.end("failed", no_process(problem))
         return job
-
-    def _done(self, job: Job, name: str, arguments: dict[str, Any]) -> None:
-        job.run(name, **arguments)
-        self.keep(job)
 
     def close(self) -> None:
         """End all work at once."""
