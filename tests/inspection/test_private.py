@@ -30,7 +30,8 @@ TOPIC_OF = {  # in four languages, in words, compounds, abbreviations and every 
     "money": """
         charges income salaryUSD hourly_wage debt_ratio net_worth tax_paid FEDTAX PEARNVAL
         loan_amnt Bruttolohn Nettoeinkommen Schulden revenu_annuel salaire_brut dette_totale
-        ingresos_mensuales sueldo deuda_total hipoteca bankruptcies""",
+        ingresos_mensuales sueldo deuda_total hipoteca bankruptcies cost total_costs
+        Kosten Fallkosten coût frais_totaux coste_total costos""",
     "religion": "religion religiousAffiliation Konfession religion_fr creencia",
     "origin": "ethnicity ethnic_group Migrationshintergrund origine_ethnique etnia refugee_status",
     "sexuality": "sexual_orientation sexuelle_Orientierung orientation_sexuelle orientacion_sexual",

@@ -56,3 +56,19 @@ def test_a_proposal_loses_a_quarter_at_most_and_costs_what_it_said(name):
     assert first.loss == pytest.approx(made.loss, rel=FIFTH)
     if "zeros" in name:
         assert any("% of the rows have" in why and "income" in why for why in first.reasons)
+
+
+@pytest.mark.parametrize("name", ["charges", "cost", "Kosten", "coût", "coste"])
+def test_what_somebody_cost_is_protected_in_every_language(name):
+    chance = np.random.default_rng(3)
+    ills = ["Asthma", "Grippe", "Angina", "Krebs", "Husten"]
+    table = (
+        people(200, 2)
+        .drop("income")
+        .with_columns(
+            pl.Series("Diagnose", chance.choice(ills, 200)),
+            pl.Series(name, chance.integers(1, 90, 200) * 100),
+        )
+    )
+    (first,) = propose(table, inspect(table), count=1)
+    assert {*first.sensitive} == {"Diagnose", name}
