@@ -307,6 +307,25 @@ def test_a_decision_without_an_answer_is_said_and_nothing_is_released(started, s
         expect(publish).to_be_enabled()
 
 
+def test_a_refusal_stays_until_something_decided_after_it_succeeds(started, served):
+    """What waited for its turn when a change was refused does not take the refusal away."""
+    refused = {"HX-Retarget": "#told", "HX-Reswap": "innerHTML", "Content-Type": "text/html"}
+    with tab(started, served) as page:
+        choose(page)
+        told = page.locator("#told")
+        held: list[Route] = []
+        page.route("**/columns/*", lambda route: held.append(route), times=1)  # noqa: PLW0108
+        with page.expect_request("**/columns/*"):
+            page.get_by_test_id("role-ward").select_option("drop")
+        with page.expect_response("**/settings"):
+            page.locator("#suppress").select_option("1%")  # and waits for its turn
+            held.pop().fulfill(headers=refused, body="<p>This was refused.</p>")
+        page.wait_for_timeout(500)
+        expect(told).to_contain_text("This was refused.")
+        page.locator("#suppress").select_option("5%")
+        expect(told).to_be_empty()
+
+
 def test_a_price_says_that_it_is_from_before_while_another_is_worked_out(started, served):
     with tab(started, served) as page:
         choose(page)

@@ -46,9 +46,14 @@ document.addEventListener("input", (event) => {
   if (mirror) document.getElementById(mirror).value = Number(event.target.value).toLocaleString("en");
 });
 
-// What went wrong stands until something else is tried.
-document.addEventListener("htmx:beforeRequest", (event) => {
-  if (event.detail.requestConfig.verb !== "get" && !lost) document.getElementById("told").replaceChildren();
+// What went wrong stands until something that the owner did after seeing it has succeeded. What was
+// waiting for its turn when a change was refused does not take the refusal away, unread.
+let refused = 0;
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { requestConfig, target } = event.detail;
+  const told = document.getElementById("told");
+  if (target === told) refused = performance.now();
+  else if (requestConfig.verb !== "get" && requestConfig.triggeringEvent?.timeStamp > refused && !lost) told.replaceChildren();
 });
 
 // Decisions are sent in turn (hx-sync in the templates), and each answer holds all that follows.
