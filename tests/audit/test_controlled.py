@@ -157,6 +157,15 @@ def test_a_control_takes_one_equal_row_out_or_the_rows_of_a_person():
         without_controls(table, table, None)
 
 
+def test_other_people_with_equal_cells_take_nobody_out_of_the_members():
+    """Few cells are shared by many: without them the members left would be the unusual ones."""
+    table = pl.DataFrame({"age": [1, 1, 2, 2, 3], "pay": [5, 5, 6, 6, 7]})
+    others = pl.DataFrame({"age": [1, 2, 2, 4], "pay": [5, 6, 6, 8]})  # one has no equal row
+    assert without_controls(table, others, None).rows() == table.rows()
+    more = pl.DataFrame({"age": [3, 3], "pay": [7, 7]})  # more of them than the original has
+    assert without_controls(table, more, None).rows() == table.rows()
+
+
 def test_people_with_several_rows_count_once(tmp_path):
     random = np.random.default_rng(7)
 

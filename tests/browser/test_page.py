@@ -274,7 +274,8 @@ def test_an_answer_that_leads_on_waits_for_what_was_typed_before_it(started, ser
         else:
             pytest.fail("nothing is asked")
         page.wait_for_timeout(300)
-        held.pop().continue_()
+        with page.expect_navigation():
+            held.pop().continue_()
         answer(page)
         expect(page.get_by_test_id("publish")).to_be_enabled()
         expect(asked).to_have_value("EpsilonM(epsilon=2000, m=3)")

@@ -205,7 +205,7 @@ def test_columns_of_a_linked_table_are_known_by_nobody(page):
         ("who,diagnosis\np1,d1\n", "visits.csv", "", "patient"),
         ("\0\1", "visits.csv", "", "visits.csv"),
         (VISITS, "visits.csv", "../x", "begin with a letter"),
-        (VISITS, "visits.csv", "release", "none of"),
+        (VISITS, "visits.csv", "release", "not be one of"),
         (VISITS, "", "", "No file came"),
     ],
 )

@@ -83,7 +83,7 @@ def test_a_published_table_is_replaced_only_by_force_and_no_other_table_ever(fil
     assert publish("again").code == 0
     refused = publish("again")
     assert refused.code == 4
-    assert "'again' exists" in refused.said
+    assert "'again' already exists" in refused.said
     assert publish("again", "--force").code == 0
     for options in ((), ("--force",)):
         assert publish("people", *options).code == 4

@@ -107,7 +107,8 @@ def without_controls(
 ) -> pl.DataFrame:
     """Return the original without the controls: by person, or row by row where all cells agree.
 
-    A control's row takes one equal row out, not all that are equal.
+    A control's row takes one equal row out, not all that are equal. Where some controls are no rows
+    of the original, none was held back from it: they are other people, who may have equal cells.
     """
     if person is not None:
         held = controls[person].cast(pl.String).unique().drop_nulls()
@@ -124,6 +125,8 @@ def without_controls(
         ]
         marked = turn[0].with_row_index("row")
         gone = marked.join(turn[1], on=[*shared, "turn"], how="semi")["row"]
+        if len(gone) < controls.height:
+            return original
         left = original.filter(~pl.int_range(pl.len()).is_in(gone.implode()))
     if not left.height:
         msg = "Everyone in the original is a control, so no one is left who is in the release."
