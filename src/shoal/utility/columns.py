@@ -320,7 +320,10 @@ def take_cells(cover: Cover, rows: NDArray[np.int64]) -> tuple[Spread, NDArray[n
     from shoal.release.forms import mean_texts
 
     places = spread.steps.exact_places(mean_texts(cover.domain, means.only(cover.borne)))
-    return spread.with_means(cover.borne, places, rows), np.arange(len(cover.borne))
+    each = np.stack([cover.borne, places, rows])  # groups that a reader sees as one cell are one
+    _, first, which = np.unique(each, axis=1, return_index=True, return_inverse=True)
+    cells = spread.with_means(cover.borne[first], places[first], rows[first])
+    return cells, which.ravel().astype(np.int64)
 
 
 def how_wide(spread: Spread, rows: NDArray) -> dict[str, float]:
