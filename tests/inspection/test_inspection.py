@@ -4,11 +4,13 @@ import datetime as dt
 import json
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
 from amount import examples
+from shoal.table.coding import TRUTHS
 
 CELLS = st.one_of(
     st.none(),
@@ -89,3 +91,11 @@ def test_a_told_dependence_is_true(table):
             assert len(set(zip(left, right, strict=True))) == len(set(left))
         if one.kind == "renaming":
             assert len(set(left)) == len(set(right))
+
+
+@pytest.mark.parametrize("pair", TRUTHS)
+def test_what_is_called_yes_or_no_is_read_as_that_in_every_language(pair):
+    table = pl.DataFrame({"dead": [pair[row % 2].capitalize() for row in range(60)]})
+    assert shoal.inspect(table).columns[0].type == "boolean"
+    schema = shoal.Schema(sensitive="dead", types={"dead": "boolean"})
+    assert shoal.plan(table, schema, require="FrequencyL(l=2)").to_dict()["achievable"]

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from shoal.inspection.lexicon import lexicon, word_among
-from shoal.table.coding import NUMBER
+from shoal.table.coding import NUMBER, TRUTHS
 from shoal.table.dates import not_dates, tell_apart
 
 if TYPE_CHECKING:
@@ -223,20 +223,6 @@ MISSING_WORDS = (
     *MISSING_SIGNS,
     *_words("none nil missing unknown unk (missing) unbekannt fehlt fehlend entfällt"),
     *("keine angabe", "nicht bekannt", "not known", "no answer", "inconnu"),
-)
-TRUTHS = (
-    ("false", "true"),
-    ("no", "yes"),
-    ("n", "y"),
-    ("f", "t"),
-    ("0", "1"),
-    ("ja", "nein"),
-    ("j", "n"),
-    ("non", "oui"),
-    ("n", "o"),
-    ("no", "si"),
-    ("no", "sí"),
-    ("n", "s"),
 )
 SCALES = (
     "low medium high",

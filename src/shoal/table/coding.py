@@ -31,7 +31,21 @@ if TYPE_CHECKING:
 
 QUANTITY = "quantity"  # numbers or dates, whichever the cells are
 DEGREES = {"latitude": 90, "longitude": 180}
-TRUTHS = frozenset({"true", "false", "yes", "no", "y", "n", "t", "f", "0", "1", ""})
+TRUTHS = (  # what says no and yes, in several languages, each pair in order
+    ("false", "true"),
+    ("no", "yes"),
+    ("n", "y"),
+    ("f", "t"),
+    ("0", "1"),
+    ("ja", "nein"),
+    ("j", "n"),
+    ("non", "oui"),
+    ("n", "o"),
+    ("no", "si"),
+    ("no", "sí"),
+    ("n", "s"),
+)
+YES_AND_NO = frozenset({"", *(word for pair in TRUTHS for word in pair)})
 TINY = 1e-299  # a step of rounding that is a number still
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 
@@ -56,7 +70,7 @@ def code_column(
             return _code_dates(column, spelled)
     labels = _code_labels(column.cast(pl.String), order)
     if kind == "boolean":
-        strange = pl.Series([label.lower() not in TRUTHS for label in labels.spellings])
+        strange = pl.Series([label.lower() not in YES_AND_NO for label in labels.spellings])
         _refuse(column, strange, labels.spellings, "neither true nor false")
     return labels
 
