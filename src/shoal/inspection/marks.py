@@ -14,7 +14,7 @@ from shoal.inspection.assumed import Assumption
 from shoal.inspection.infer import MISSING_SIGNS, MISSING_WORDS
 from shoal.inspection.profile import Profile, usable
 from shoal.inspection.suspect import TEXTS, sentinels
-from shoal.table.dates import not_dates, readings, tell_apart
+from shoal.table.dates import in_three_parts, not_dates, readings, tell_apart
 from shoal.table.decimals import SPACES
 
 if TYPE_CHECKING:
@@ -121,6 +121,8 @@ def date_ways(table: pl.DataFrame, said: Mapping[str, str]) -> Iterator[Assumpti
         if not isinstance(column.dtype, TEXTS):
             continue
         cells = column.unique().drop_nulls().cast(pl.String)
+        if column.name not in said and not in_three_parts(cells):
+            continue
         if not len(cells) or not not_dates(cells).any():
             continue
         ways, doubt = tell_apart(cells)

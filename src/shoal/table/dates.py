@@ -252,6 +252,12 @@ def readings(cells: pl.Series, ways: Sequence[str] = WAYS) -> list[str]:
     return [way for way in likely if len(cells) <= FIRST or not to_iso(cells, way).has_nulls()]
 
 
+def in_three_parts(cells: pl.Series) -> bool:
+    """Return whether most of the first cells have three parts, as dates do: that is soon seen."""
+    head = cells.head(FIRST)
+    return not (~head.str.contains(THREE_PARTS)).sum() > MOSTLY * len(head)
+
+
 def guess_format(column: pl.Series) -> str | None:
     """Return how a column of text writes its dates, None where they are ISO or it has none.
 
@@ -261,7 +267,7 @@ def guess_format(column: pl.Series) -> str | None:
         return None
     cells = column.drop_nulls().unique().cast(pl.String)
     head = cells.head(FIRST)
-    if not len(head) or (~head.str.contains(THREE_PARTS)).sum() > MOSTLY * len(head):
+    if not len(head) or not in_three_parts(head):
         return None
     if not not_dates(head).any() and not not_dates(cells).any():
         return None
