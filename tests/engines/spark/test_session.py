@@ -16,6 +16,7 @@ import pytest
 import jvm
 import shoal
 from shoal.engines.spark import scan, session
+from shoal.release import staging
 
 pytestmark = pytest.mark.spark
 
@@ -31,7 +32,7 @@ def kept_by(path: Path) -> set[int]:
 def test_nobody_else_can_read_what_a_run_shuffles(tmp_path: Path) -> None:
     running = jvm.session()
     java: Any = running.sparkContext._jvm
-    places = [Path(one) for one in os.environ["SPARK_LOCAL_DIRS"].split(",")]  # as it was started
+    places = [Path(one) for one in java.System.getenv("SPARK_LOCAL_DIRS").split(",")]
     shuffled: set[Path] = set()
 
     def progress(_phase: str, _share: float) -> None:
@@ -123,6 +124,39 @@ def test_places_that_the_environment_names_get_private_ones(
     monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path}/nowhere")
     with pytest.raises(shoal.UsageError, match=r"Spark cannot keep its files in .*SPARK_LOCAL_DIR"):
         session._private_places()
+
+
+def test_what_a_java_keeps_rows_in_is_not_left_for_the_next_to_lie_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Java removes its places when it ends, with all that lies in them."""
+    for root in (str(tmp_path), None):
+        if root is None:
+            monkeypatch.delenv("SPARK_LOCAL_DIRS")
+        else:
+            monkeypatch.setenv("SPARK_LOCAL_DIRS", root)
+        with session._kept_in([tmp_path / "one", tmp_path / "two"]):
+            assert os.environ["SPARK_LOCAL_DIRS"] == f"{tmp_path}/one,{tmp_path}/two"
+        assert os.environ.get("SPARK_LOCAL_DIRS") == root
+
+
+def test_a_place_that_another_run_takes_for_a_leftover_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cleared: list[Path] = []
+
+    def claim(place: Path) -> int | None:
+        if cleared:
+            return staging.claim(place)
+        staging.clear_leftovers(place.parent)  # what another run does that starts just now
+        cleared.append(place)
+        return staging.claim(place)
+
+    monkeypatch.setattr(session, "claim", claim)
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path))
+    (made,) = session._private_places()
+    assert made not in cleared
+    assert list(tmp_path.iterdir()) == [made]
 
 
 def test_rows_beyond_what_is_published_of_a_person_go_before_anything_is_coded() -> None:

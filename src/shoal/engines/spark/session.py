@@ -84,7 +84,6 @@ def _start(engine: Spark) -> SparkSession:
         # Workers would take whichever python3 comes first; Spark looks here, not at its settings.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         private = _private_places()
-        os.environ["SPARK_LOCAL_DIRS"] = ",".join(map(str, private))
         settings["spark.driver.defaultJavaOptions"] += f' "-Djava.io.tmpdir={private[0]}"'
     builder = SparkSession.builder.appName(NAME)
     for key, value in settings.items():
@@ -92,7 +91,7 @@ def _start(engine: Spark) -> SparkSession:
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     # It prints a traceback when Java is gone.
     setattr(AccumulatorTCPServer, "handle_error", _unheard)  # noqa: B010 - a method
-    with _heard_later(), _quiet():
+    with _heard_later(), _quiet(), _kept_in(private):
         try:
             return _cleared_by_java(builder.getOrCreate(), private)
         except (PySparkException, OSError) as problem:
@@ -116,18 +115,44 @@ def _private_places() -> list[Path]:
         above = Path(root.strip()).absolute()
         try:
             clear_leftovers(above)
-            while (place := beside(above / NAME)).exists():
-                pass
-            place.mkdir(OWNER)
+            place = _claimed(above)
         except OSError as problem:
             msg = (
                 f"Spark cannot keep its files in {root!r}: {problem.strerror}. Name a directory "
                 "for them in the environment: SPARK_LOCAL_DIRS=/data/spark."
             )
             raise UsageError(msg) from None
-        claim(place)
         places.append(place)
     return places
+
+
+def _claimed(above: Path) -> Path:
+    """Make and lock a place; another run may take it for a leftover before it is locked."""
+    while True:
+        place = beside(above / NAME)
+        place.mkdir(OWNER)
+        if claim(place) is not None or place.exists():
+            return place
+
+
+@contextmanager
+def _kept_in(places: list[Path]) -> Iterator[None]:
+    """Let a Java that starts here keep rows in private places, which no later one shall lie in.
+
+    Java removes them with all that they hold when it ends.
+    """
+    if not places:
+        yield
+        return
+    known = os.environ.get("SPARK_LOCAL_DIRS")
+    os.environ["SPARK_LOCAL_DIRS"] = ",".join(map(str, places))
+    try:
+        yield
+    finally:
+        if known is None:
+            del os.environ["SPARK_LOCAL_DIRS"]
+        else:
+            os.environ["SPARK_LOCAL_DIRS"] = known
 
 
 def _cleared_by_java(session: SparkSession, private: list[Path]) -> SparkSession:
