@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.inspection import marks
 from shoal.inspection.inspect import pattern
 from shoal.inspection.lexicon import word_among, words_of
 
@@ -86,6 +87,31 @@ def test_what_looks_wrong_is_told_with_place_and_number(cells, kind, words):
     (said,) = [one.text for one in column(cells).suspicions if one.kind == kind]
     for word in words:
         assert word in said, said
+
+
+CODED = {
+    "codes of one length": ([f"{10000 + 7 * i}" for i in range(30)] + ["01067"], True),
+    "days": ([f"{1 + i:02}.03.2024" for i in range(28)], True),
+    "marks with letters": ([f"{letter}{i}.1" for letter in "ABC" for i in (1, 20)], True),
+    "labels of several lengths without letters": (["1-2", "12-3", "1-23", "11-22", "1-1"], False),
+    "other nines of one length": (["901", "902", "903", "904", "905", "906"], False),
+    "few cells": (["A1", "B2", "C3"], False),
+}
+
+
+@pytest.mark.parametrize("name", CODED)
+def test_nines_that_are_written_like_no_other_cell_may_mean_missing(name):
+    cells, alike = CODED[name]
+    table = pl.DataFrame({"x": cells * 3 + ["999", "999"]})
+    assumed = [one.codes for one in marks.outlying(table)]
+    assert assumed == ([("999",)] if alike else [])
+
+
+@pytest.mark.parametrize(("times", "found"), [(30, True), (29, False)])
+def test_nines_among_other_numbers_may_mean_missing_where_they_are_far_more_frequent(times, found):
+    around = [f"{900 + i}.5" for i in range(200)]
+    table = pl.DataFrame({"x": around * 3 + ["0"] * 900 + ["999"] * times})
+    assert [one.codes for one in marks.outlying(table)] == ([("999",)] if found else [])
 
 
 def test_a_zip_that_would_be_read_as_a_number_is_told():

@@ -282,3 +282,18 @@ def test_the_page_says_what_was_proposed(page):
             assert f"Shoal proposed “{label}”" in html.unescape(answer.text)
         client.post(f"{place}/columns/2", data={"role-2": "survey-weight"})
         assert file_of(client, place)["survey_weight"] == "weight"
+
+
+def test_what_is_not_proposed_to_be_protected_says_beside_what_it_would_be(page):
+    """Until it is protected: then there is no more to explain."""
+    rows = "".join(
+        f"{20 + i % 40},{i * 7919 % 1000},{'yes' if i % 50 == 7 else 'no'}\n" for i in range(300)
+    )
+    said = "Protecting it together with income is not achievable or loses much more detail"
+    with page.client() as client:
+        place = upload(client, "age,income,died\n" + rows)
+        assert said in html.unescape(client.get(place).text)
+        answer = client.post(f"{place}/columns/2", data={"role-2": "sensitive"})
+        assert said not in html.unescape(answer.text)
+        answer = client.post(f"{place}/columns/1", data={"role-1": "drop"})
+        assert "Protecting it together" not in html.unescape(answer.text)

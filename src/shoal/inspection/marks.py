@@ -13,12 +13,15 @@ import polars as pl
 from shoal.inspection.assumed import Assumption
 from shoal.inspection.infer import MISSING_SIGNS, MISSING_WORDS
 from shoal.inspection.profile import Profile, usable
-from shoal.inspection.suspect import TEXTS, sentinels
+from shoal.inspection.suspect import TEXTS, sentinels, unlike
 from shoal.table.dates import in_three_parts, not_dates, readings, tell_apart
 from shoal.table.decimals import SPACES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
 FEW = 20  # distinct cells that may mean missing, at most
 COMMA = (  # a comma that can only be a decimal sign, or points that part thousands
@@ -43,21 +46,32 @@ def signs(table: pl.DataFrame) -> Iterator[Assumption]:
 
 
 def outlying(table: pl.DataFrame) -> Iterator[Assumption]:
-    """Yield for each column of numbers those that stand apart as codes for missing do."""
+    """Yield for each column the numbers that stand apart as codes for missing do."""
     for column in table:
         if usable(column):
             continue
         profile = Profile.of(column)
-        which = sentinels(profile) if profile.numbers is not None else None
-        if which is None or not which.any() or profile.numbers is None:
+        which = unlike(profile) if profile.numbers is None else sentinels(profile)
+        if not which.any():
             continue
         codes = tuple(profile.cells.filter(pl.Series(which)).sort())
-        rest = profile.numbers[~which]
-        why = (
-            f"{_cells(profile.count(which))} {_listed(codes)}. All other values are between "
-            f"{rest.min():,.6g} and {rest.max():,.6g}."
-        )
+        why = f"{_cells(profile.count(which))} {_listed(codes)}. {_others(profile, which)}"
         yield Assumption("missing_codes", codes, why, sure=False, column=profile.name)
+
+
+def _others(profile: Profile, which: NDArray[np.bool_]) -> str:
+    """Say of the other cells of a column what sets the codes apart."""
+    rest = profile.cells.filter(pl.Series(~which))
+    if unlike(profile).any():
+        if rest.str.contains(r"\p{L}").all():
+            return "All other values have letters."
+        return f"All other values have {rest.str.len_chars()[0]} characters."
+    if profile.numbers is None or not len(rest):
+        return ""
+    low, high = profile.numbers[~which].min(), profile.numbers[~which].max()
+    inside = any(low < number < high for number in profile.numbers[which])
+    much = " Numbers close to it are much rarer." if inside else ""
+    return f"All other values are between {low:,.6g} and {high:,.6g}.{much}"
 
 
 def _signs(profile: Profile) -> Assumption | None:

@@ -82,6 +82,12 @@ MOSTLY = 0.5  # share of cells from which a column is taken to be meant as numbe
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 EXACT = 2**53  # whole numbers up to here survive in every program
 NINES = re.compile(r"^9{2,6}$")
+VARIED = 5  # distinct cells at least that have something in common which nines do not have
+SHORTEST = 4  # characters of cells that all have one length
+BESIDE, HEAP = (
+    10,
+    10,
+)  # numbers on either side, and how many times as frequent a code is as they are
 MARKS = {-1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -999.0, -9999.0}
 ISO_LIKE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 COMPACT = r"^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])(T[0-9]{4,6}Z?)?$"
@@ -145,18 +151,46 @@ def _sentinels(profile: Profile) -> Iterator[Suspicion]:
 
 
 def sentinels(profile: Profile) -> NDArray[np.bool_]:
-    """Return which cells may mean missing: words, and numbers that stand apart."""
+    """Return which cells may mean missing: words, numbers apart, nines that are unlike all."""
+    which = unlike(profile)
     if profile.numbers is None:
         words = profile.cells.str.strip_chars().str.to_lowercase()
-        return words.is_in(list(MISSING_WORDS)).to_numpy() | (words == "").to_numpy()
+        return which | words.is_in(list(MISSING_WORDS)).to_numpy() | (words == "").to_numpy()
     numbers = profile.numbers
-    which = np.zeros(profile.distinct, bool)
     if (numbers >= 0).any() and ((numbers >= 0) | np.isin(numbers, list(MARKS))).all():
         which |= numbers < 0
     top = int(numbers.argmax())
     rest = numbers[np.arange(len(numbers)) != top]
     if NINES.match(profile.cells[top]) and len(rest) and rest.max() < 0.7 * numbers[top]:
         which[top] = True
+    return which | _heaped(profile, numbers)
+
+
+def unlike(profile: Profile) -> NDArray[np.bool_]:
+    """Return which nines are written like no other cell: all others have one length, or letters.
+
+    So `999` among codes of five digits, among days, and among diagnoses such as `I50.1`.
+    """
+    nines = profile.matching(NINES.pattern)
+    rest = profile.cells.filter(pl.Series(~nines))
+    if not nines.any() or len(rest) < VARIED:
+        return np.zeros(profile.distinct, bool)
+    if rest.str.contains(r"\p{L}").all():
+        return nines
+    lengths = rest.str.len_chars()
+    if lengths.n_unique() > 1 or lengths[0] < SHORTEST:
+        return np.zeros(profile.distinct, bool)
+    return nines & (profile.cells.str.len_chars() != lengths[0]).to_numpy()
+
+
+def _heaped(profile: Profile, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which nines stand there far more often than any of the numbers next to them."""
+    which = np.zeros(profile.distinct, bool)
+    order = np.argsort(numbers, kind="stable")
+    for place in np.flatnonzero(profile.matching(NINES.pattern)[order]):
+        around = np.r_[order[max(place - BESIDE, 0) : place], order[place + 1 :][:BESIDE]]
+        most = profile.counts[around].max(initial=0)
+        which[order[place]] = len(around) > BESIDE and profile.counts[order[place]] >= HEAP * most
     return which
 
 

@@ -203,6 +203,7 @@ async def _unique(request: Request, table: Table) -> dict[str, Any]:
 def card(table: Table, place: int) -> dict[str, Any]:
     """Return everything that the card of a column shows."""
     facts, draft = table.columns[place], table.asked
+    proposal = table.facts["proposal"] if table.facts is not None else None
     able = draft.roles_of(place)
     proposed = facts["role"] or "drop"
     if table.facts is not None and place < len(table.facts["columns"]):  # else of a linked table
@@ -217,6 +218,7 @@ def card(table: Table, place: int) -> dict[str, Any]:
         "able": able,
         "proposed": proposed,
         "private": facts["role"] == "sensitive",
+        "beside": list(proposal["sensitive"]) if proposal else [],
         "said": said,
         "open": bool(lacking) and policy == "error",
         "policy": policy,
