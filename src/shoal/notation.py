@@ -106,6 +106,25 @@ def parse(text: str, *, files: bool = True) -> Term:
     return value
 
 
+def parted(text: str) -> list[str]:
+    """Return the requirements that stand in one line, with a semicolon between two.
+
+    >>> parted("a: KAnonymity(k=2); 'b;c': EpsilonM(epsilon=1, m=2) ;")
+    ['a: KAnonymity(k=2)', "'b;c': EpsilonM(epsilon=1, m=2)"]
+    """
+    found, quote, depth = [""], "", 0
+    for sign in text:
+        if sign == ";" and not quote and depth <= 0:
+            found.append("")
+            continue
+        found[-1] += sign
+        if quote or sign in "'\"":
+            quote = "" if sign == quote else quote or sign
+        else:
+            depth += (sign in "([{") - (sign in ")]}")
+    return [one.strip() for one in found if one.strip()]
+
+
 def _has_remarks(text: str) -> bool:
     """Return whether something stands in a term that says nothing, and so could say anything."""
     found = tokenize.generate_tokens(io.StringIO(text.strip()).readline)

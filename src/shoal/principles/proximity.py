@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from shoal.distances.bands import band_of_column, relative_band_of_column
 from shoal.distances.relation import Band, unsure
-from shoal.errors import BadParameter
+from shoal.errors import BadParameter, UsageError
 from shoal.exact import percent, wide
 from shoal.notation import exact
 from shoal.principles.base import GuessBound, Pairwise
@@ -20,6 +20,7 @@ from shoal.principles.ordered import OneDimensional
 
 if TYPE_CHECKING:
     from shoal.distances.relation import Relation
+    from shoal.principles.base import Principle
     from shoal.principles.groups import Measurement
     from shoal.table.coded import Sensitive
 
@@ -85,6 +86,14 @@ class EpsilonM(Proximity):
         if not isinstance(self.relative, bool):
             raise BadParameter("EpsilonM", "relative", "True or False", self.relative)
         super().__post_init__()
+
+    @classmethod
+    def judging(cls, what: str, principle: Principle) -> Self:
+        """Return a principle that is one of these, or raise: no other can judge it."""
+        if not isinstance(principle, cls):
+            msg = f"{what} is judged by EpsilonM(epsilon=…, m=…), not by {principle!r}."
+            raise UsageError(msg)
+        return principle
 
     @property
     def near(self) -> float:

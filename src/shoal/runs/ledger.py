@@ -227,11 +227,11 @@ def check_wait(run: Run, ledger: Ledger, count: int, problem: NotAchievable) -> 
     method = choose_method(run.method, run.asked)
     if not ledger.rounds:
         sought = repr(KAnonymity(k=run.least_real))
-        if run.least_real <= _least(run) or sought not in problem.sentence:
+        if run.least_real <= _least(run):
             raise problem
         msg = (
-            f"{problem.sentence} Shoal requires {sought} because of "
-            f"{option('least_real', run.least_real)}: a lower number there helps too."
+            f"{problem.sentence} Shoal also requires {sought} because of "
+            f"{option('least_real', run.least_real)}: a lower number there may help."
         )
         raise NotAchievable(msg) from None
     if method.chooses_rows or count < max(_least(run), run.least_real):

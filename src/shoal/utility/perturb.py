@@ -78,11 +78,9 @@ class Perturb(Term):
         Perturbation keeps EpsilonM(epsilon=9, m=4) on pay with p up to 0.07407.
         """
         (one,) = requirements(require, schema.sensitive)
-        if not isinstance(one.principle, EpsilonM):
-            msg = f"Perturbation is judged by EpsilonM(epsilon=…, m=…), not by {one.principle!r}."
-            raise UsageError(msg)
+        judge = EpsilonM.judging("Perturbation", one.principle)
         column = _numeric(*settle(take_frame(frame), schema), one.columns)
-        return Retention.of(column, one.principle, ValueGrid.of(column, domain))
+        return Retention.of(column, judge, ValueGrid.of(column, domain))
 
     @classmethod
     def meeting(

@@ -9,9 +9,10 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from shoal.errors import ShoalError
+from shoal.notation import parted
 from shoal.views import words as views
 from shoal.web import words
-from shoal.web.draft import CONTEXT, OPTIONS, Draft, counted, parted, reads_of
+from shoal.web.draft import CONTEXT, OPTIONS, Draft, counted, reads_of
 from shoal.web.following import MOST_REQUIRED, ask_desk, protect
 from shoal.web.looking import (
     MOST_FIELDS,

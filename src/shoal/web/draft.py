@@ -281,25 +281,6 @@ def reads_of(ask: Ask, draft: Draft) -> dict[str, Any]:
     return {key: said[key] for key in READS if key in said} | ({CODES: codes} if codes else {})
 
 
-def parted(text: str) -> list[str]:
-    """Return the requirements that stand in one line, with a semicolon between two.
-
-    >>> parted("a: KAnonymity(k=2); 'b;c': EpsilonM(epsilon=1, m=2) ;")
-    ['a: KAnonymity(k=2)', "'b;c': EpsilonM(epsilon=1, m=2)"]
-    """
-    found, quote, depth = [""], "", 0
-    for sign in text:
-        if sign == ";" and not quote and depth <= 0:
-            found.append("")
-            continue
-        found[-1] += sign
-        if quote or sign in "'\"":
-            quote = "" if sign == quote else quote or sign
-        else:
-            depth += (sign in "([{") - (sign in ")]}")
-    return [one.strip() for one in found if one.strip()]
-
-
 def counted(text: str) -> int | None:
     """Return a count that somebody wrote; None where it is none, or beyond all counting.
 

@@ -10,8 +10,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from shoal.exact import percent
+from shoal.notation import parted
 from shoal.web import words
-from shoal.web.draft import parted
 from shoal.web.following import MOST_REQUIRED, ask_desk
 from shoal.web.looking import MOST_FIELDS, bars, in_turn, table_of
 from shoal.web.pages import fill, page

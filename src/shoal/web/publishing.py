@@ -21,9 +21,9 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
+from shoal.notation import parted
 from shoal.web import words
 from shoal.web.deciding import everybody, take_settings
-from shoal.web.draft import parted
 from shoal.web.following import MOST_REQUIRED, protect
 from shoal.web.guard import REPORT_POLICY
 from shoal.web.looking import MOST_FIELDS, bars, in_turn, table_of
