@@ -157,8 +157,8 @@ def cell(text: str | None, kind: str | None) -> str:
 
     >>> cell("[30, 34]", "interval"), cell('["flu", "cold"]', "set"), cell("7", "interval")
     ('30 to 34', 'flu or cold', '7')
-    >>> cell("[30, 34, null]", "interval"), cell("", "interval")
-    ('30 to 34, or missing', '(missing)')
+    >>> cell("[30, 34, null]", "interval"), cell('["", "flu"]', "set"), cell("", "interval")
+    ('30 to 34, or missing', 'flu, or missing', '(missing)')
     """
     if not text:
         return "(missing)"
@@ -168,10 +168,9 @@ def cell(text: str | None, kind: str | None) -> str:
         parts = json.loads(text, parse_int=str, parse_float=str)
     except ValueError:
         return text
-    if kind == "set":
-        return " or ".join(map(str, parts))
-    ends = " to ".join(str(part) for part in dict.fromkeys(parts) if part is not None)
-    return f"{ends}, or missing" if None in parts else ends
+    known = [str(part) for part in dict.fromkeys(parts) if part not in {None, ""}]
+    said = (" or " if kind == "set" else " to ").join(known)
+    return f"{said}, or missing" if len(known) < len({*parts}) else said
 
 
 def day(text: str) -> str:
