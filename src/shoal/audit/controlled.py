@@ -204,7 +204,7 @@ def _linked(sides: Sides, seed: int | None) -> Compared | None:
     if len(columns) < 2:
         return None
     # The columns with the most different cells are dealt in turn, so that both sets tell as much.
-    order = sorted(range(len(columns)), key=lambda at: -len(columns[at].lows))
+    order = sorted(range(len(columns)), key=lambda at: -len(columns[at].cover))
     sets = sorted(order[0::2]), sorted(order[1::2])
     density = [_density(sides, some) for some in sets]
     right = [
@@ -222,8 +222,7 @@ def _density(sides: Sides, places: Sequence[int]) -> NDArray[np.float64]:
     found = np.log(np.maximum(sizes, 1))
     for at in places:
         column, cells = sides.cover.columns[at], sides.cover.cells[at]
-        extent = np.where(column.counts > 0, column.counts, column.highs - column.lows + 1)
-        found -= np.log(np.maximum(extent, 1))[cells]
+        found -= np.log(np.maximum(column.sizes, 1))[cells]
     return found
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ import polars as pl
 
 from shoal.audit.cells import covers_missing, interval_ends, read_set
 from shoal.audit.reading import code_by_kind, labels_in, ranks_between, values_under
+from shoal.release.cover import Cover
 from shoal.table.coding import code_column
 from shoal.table.missing import MISSING_LABEL, is_missing
 
@@ -96,66 +97,69 @@ def read_labels(text: str) -> list[str]:
 class ColumnCover:
     """What each distinct cell of one column covers of the values that people have.
 
-    `cells[row]` is the cell of a published row, `values[person]` the value of a person, UNKNOWN
-    where it is missing. A cell covers the values lows … highs, or those that are `listed` from its
-    place in `starts` to the next; values are numbered under `distinct`. Where a column publishes
-    missing numbers as such, `gaps` says which cells cover these; elsewhere, where it is None, a
-    missing number is one that is not known, and every cell covers it.
-    A cell is `alone` where it names one value, and does not merely cover one that people have.
+    The domain of `cover` has these values, and of each person the code of theirs, UNKNOWN where it
+    is missing; each published row bears one of the cells, and a cell may cover nobody's value.
+    Where a column publishes missing numbers as such, `gaps` says which cells cover these;
+    elsewhere, where it is None, a missing number is one that is not known, and every cell covers
+    it. A cell is `alone` where it names one value, and does not merely cover one that people have.
     """
 
-    cells: NDArray[np.int64]
-    values: NDArray[np.int64]
-    lows: NDArray[np.int64]
-    highs: NDArray[np.int64]
-    listed: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    cover: Cover
     alone: NDArray[np.bool_]
-    distinct: int
     unread: int
     gaps: NDArray[np.bool_] | None = None
 
-    @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """How many values each distinct cell lists, 0 where it is a run of them."""
-        return np.diff(self.starts)
+    @property
+    def cells(self) -> NDArray[np.int32]:
+        """The cell of each published row."""
+        return self.cover.borne
+
+    @property
+    def values(self) -> NDArray[np.int32]:
+        """The value of each person."""
+        return self.cover.domain.codes
 
     @cached_property
-    def listing(self) -> NDArray[np.int64]:
-        """The distinct cell that each place of `listed` belongs to."""
-        return np.repeat(np.arange(len(self.lows)), self.counts)
+    def sizes(self) -> NDArray[np.int64]:
+        """How many values each cell covers."""
+        if self.cover.starts is not None:
+            return self.cover.counts
+        return np.maximum(self.cover.high - self.cover.low + 1, 0).astype(np.int64)
 
     @cached_property
     def _by_value(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The cells that list each value, one value after the other, and where each begins."""
-        order = np.argsort(self.listed, kind="stable")
-        each = np.bincount(self.listed, minlength=self.distinct)
-        return self.listing[order], np.concatenate([[0], np.cumsum(each)])
+        order = np.argsort(self.cover.ranks, kind="stable")
+        each = np.bincount(self.cover.ranks, minlength=self.cover.domain.distinct)
+        return self.cover.owners[order], np.concatenate([[0], np.cumsum(each)])
 
     def covering(self, value: int) -> NDArray[np.bool_]:
         """Return which distinct cells cover a value."""
         if value == UNKNOWN:
-            return np.ones(len(self.lows), bool) if self.gaps is None else self.gaps
-        found = (self.lows <= value) & (value <= self.highs)
+            return np.ones(len(self.cover), bool) if self.gaps is None else self.gaps
+        if self.cover.starts is None:
+            return (self.cover.low <= value) & (value <= self.cover.high)
         cells, starts = self._by_value
+        found = np.zeros(len(self.cover), bool)
         found[cells[starts[value] : starts[value + 1]]] = True
         return found
 
-    def covers(self, cell: int, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def covers(self, cell: int, values: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Return which of some values a distinct cell covers."""
-        if self.counts[cell] == 0:
-            inside = (self.lows[cell] <= values) & (values <= self.highs[cell])
-            return inside | ((values == UNKNOWN) & (self.gaps is None or self.gaps[cell]))
-        marks = np.zeros(self.distinct + 1, bool)
-        marks[self.listed[self.starts[cell] : self.starts[cell + 1]]] = True
-        marks[UNKNOWN] = self.gaps is None or self.gaps[cell]
+        unknown, starts = self.gaps is None or self.gaps[cell], self.cover.starts
+        if starts is None:
+            inside = (self.cover.low[cell] <= values) & (values <= self.cover.high[cell])
+            return inside | ((values == UNKNOWN) & unknown)
+        marks = np.zeros(self.cover.domain.distinct + 1, bool)
+        marks[self.cover.ranks[starts[cell] : starts[cell + 1]]] = True
+        marks[UNKNOWN] = unknown
         return marks[values]
 
-    def run(self, cell: int, ordered: NDArray[np.int64]) -> slice:
+    def run(self, cell: int, ordered: NDArray[np.int32]) -> slice:
         """Return among which of some ascending values those are that a distinct cell covers."""
-        if self.counts[cell] or (len(ordered) and ordered[0] == UNKNOWN):
+        if len(ordered) and ordered[0] == UNKNOWN:
             return slice(0, len(ordered))
-        ends = self.lows[cell], self.highs[cell] + 1
+        ends = self.cover.low[cell], self.cover.high[cell] + 1
         return slice(*np.searchsorted(ordered, ends).tolist())
 
 
@@ -172,39 +176,41 @@ def cover_column(
     `kind` and `type` come from the manifest and say what cells are; without a kind, how they are
     spelled is guessed. With a hierarchy, the name of a node stands for the values under it.
     """
-    column, values = _known(known, kind, type)
+    column = _known(known, kind, type)
     cells = cells.cast(pl.String).fill_null(MISSING_LABEL)
     texts = cells.unique().sort()
-    which = cells.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int64)
+    which = cells.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int32)
     read = _guessed if kind is None else _stated
-    lows, highs = np.ones(len(texts), np.int64), np.zeros(len(texts), np.int64)
-    listed = [np.zeros(0, np.int64)] * len(texts)
-    unread = 0
     gaps = covers_missing(texts).to_numpy() if kind == "interval" else np.zeros(len(texts), bool)
-    for cell, found in enumerate(read(texts, column, kind, hierarchy)):
-        if isinstance(found, tuple):
-            lows[cell], highs[cell] = found
-        elif found is None or len(found) == column.distinct:
-            unread += found is None
-            lows[cell], highs[cell] = 0, column.distinct - 1
-        elif len(found) == 1:
-            lows[cell] = highs[cell] = found[0]
-        else:
-            listed[cell] = found
-    starts = np.concatenate([[0], np.cumsum([len(some) for some in listed])]).astype(np.int64)
-    alone = _named_alone(texts, column, kind) & (lows == highs) & (np.diff(starts) == 0)
-    return ColumnCover(
-        which,
-        values,
-        lows,
-        highs,
-        np.concatenate(listed),
-        starts,
-        alone,
-        column.distinct,
-        unread,
-        gaps if gaps.any() else None,
-    )
+    found = list(read(texts, column, kind, hierarchy))
+    everything = 0, column.distinct - 1
+    ends = [everything if one is None else _ends(one) for one in found]
+    low, high = np.array(ends, np.int32).reshape(-1, 2).T
+    cover = Cover(column, low, high, which=which)
+    if any(one is not None and _has_holes(one) for one in found):
+        listed = [
+            np.arange(end[0], end[1] + 1, dtype=np.int32)
+            if one is None or isinstance(one, tuple)
+            else one.astype(np.int32)
+            for one, end in zip(found, ends, strict=True)
+        ]
+        starts = np.cumsum([0, *map(len, listed)], dtype=np.int64)
+        cover = replace(cover, listed=np.concatenate(listed), starts=starts)
+    alone = _named_alone(texts, column, kind) & (low == high)
+    unread = sum(one is None for one in found)
+    return ColumnCover(cover, alone, unread, gaps if gaps.any() else None)
+
+
+def _ends(found: tuple[int, int] | NDArray[np.int64]) -> tuple[int, int]:
+    """Return the first and the last value that a cell covers; the last before the first of none."""
+    if isinstance(found, tuple):
+        return found
+    return (int(found[0]), int(found[-1])) if len(found) else (1, 0)
+
+
+def _has_holes(found: tuple[int, int] | NDArray[np.int64]) -> bool:
+    """Return whether there are values between those that a cell covers."""
+    return not isinstance(found, tuple) and bool(len(found) and found[-1] - found[0] >= len(found))
 
 
 def _named_alone(texts: pl.Series, column: Column, kind: str | None) -> NDArray[np.bool_]:
@@ -258,22 +264,18 @@ def _guessed(
         yield int(low), int(np.searchsorted(column.numbers, ends[1], "right")) - 1
 
 
-def _known(
-    known: pl.Series, kind: str | None, type: str | None
-) -> tuple[Column, NDArray[np.int64]]:
+def _known(known: pl.Series, kind: str | None, type: str | None) -> Column:
     """Code what people are known to have; numbers may be missing, labels have a label for it."""
     if kind in {"set", "node"}:
-        column = code_by_kind(known, kind, type)
-        return column, column.codes.astype(np.int64)
+        return code_by_kind(known, kind, type)
     present = ~is_missing(known)
     some = known.filter(present)
     column = code_by_kind(some, kind, type) if kind else code_column(some, kind=type)
     if not column.numeric:
-        column = code_column(known, kind="categorical")
-        return column, column.codes.astype(np.int64)
-    values = np.full(len(known), UNKNOWN, np.int64)
+        return code_column(known, kind="categorical")
+    values = np.full(len(known), UNKNOWN, np.int32)
     values[present.to_numpy()] = column.codes
-    return column, values
+    return replace(column, codes=values)
 
 
 def _labels(text: str, column: Column, place: dict[str, int]) -> NDArray[np.int64] | None:
@@ -367,6 +369,6 @@ class CellCover:
 
     def mean_run(self, place: int) -> float:
         """Return which share of the values of a column a cell covers, on average."""
-        column = self.columns[place]
-        spans = np.where(column.counts > 0, column.distinct, column.highs - column.lows + 1)
-        return float(spans[self.cells[place]].mean() / column.distinct)
+        cover = self.columns[place].cover
+        spans = cover.high - cover.low + 1
+        return float(spans[self.cells[place]].mean() / cover.domain.distinct)

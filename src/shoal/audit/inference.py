@@ -130,7 +130,7 @@ def infer_from(release: ReleaseData) -> tuple[Inference, ...]:
 
 
 def _count(
-    cover: CellCover, known: NDArray[np.int64]
+    cover: CellCover, known: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count the rows that fit people and those that show a value, for each column not known.
 
@@ -147,7 +147,7 @@ def _count(
 
 
 def _walk(
-    cover: CellCover, known: NDArray[np.int64], lead: int | None, targets: Sequence[int]
+    cover: CellCover, known: NDArray[np.int32], lead: int | None, targets: Sequence[int]
 ) -> NDArray[np.int64]:
     """Add the rows of every description to those whom it fits in all columns but a target.
 

@@ -114,23 +114,22 @@ def _likelihood(
     column: ColumnCover, taught: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return P(value | class) of one quasi column, a row for each class, UNKNOWN at the end."""
-    values, cells = column.distinct, len(column.lows)
-    rows = np.bincount(taught * cells + column.cells, minlength=len(sizes) * cells)
-    rows = rows.reshape(len(sizes), cells)
-    labelled = column.counts > 0
-    extent = np.where(labelled, column.counts, column.highs - column.lows + 1)
-    spans = ~labelled & (extent > 0)
-    gaps = np.zeros(cells, bool) if column.gaps is None else column.gaps
-    weights = rows / np.maximum(extent + gaps, 1)
-    steps = np.zeros((len(sizes), values + 1))
+    cover, values = column.cover, column.cover.domain.distinct
+    rows = np.bincount(taught * len(cover) + column.cells, minlength=len(sizes) * len(cover))
+    rows = rows.reshape(len(sizes), len(cover))
+    gaps = np.zeros(len(cover), bool) if column.gaps is None else column.gaps
+    weights = rows / np.maximum(column.sizes + gaps, 1)
+    spread = np.zeros((len(sizes), values + 1))
+    some = column.sizes > 0
     for which in range(len(sizes)):
-        np.add.at(steps[which], column.lows[spans], weights[which, spans])
-        np.add.at(steps[which], column.highs[spans] + 1, -weights[which, spans])
-    spread = np.maximum(np.cumsum(steps, axis=1)[:, :-1], 0)
-    for which in range(len(sizes)):
-        spread[which] += np.bincount(
-            column.listed, weights[which, column.listing], minlength=values
-        )
+        if cover.starts is not None:
+            spread[which, :-1] = np.bincount(cover.ranks, weights[which, cover.owners], values)
+            continue
+        np.add.at(spread[which], cover.low[some], weights[which, some])
+        np.add.at(spread[which], cover.high[some] + 1, -weights[which, some])
+    if cover.starts is None:
+        spread = np.maximum(np.cumsum(spread, axis=1), 0)
+    spread = spread[:, :-1]
     if column.gaps is None:  # a missing value tells no class from another
         return np.hstack([(1 + spread) / (sizes[:, None] + values), np.ones((len(sizes), 1))])
     spread = np.hstack([spread, weights[:, gaps].sum(axis=1, keepdims=True)])

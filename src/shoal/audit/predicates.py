@@ -65,7 +65,7 @@ def single_out(sides: Sides, seed: int | None) -> Compared | None:
     places = _places(sides)
     choosing = sides.candidates.whom.of_row(part) == CHOOSING
     known = [
-        np.bincount(column.values[choosing] + 1, minlength=column.distinct + 1)[1:]
+        np.bincount(column.values[choosing] + 1, minlength=column.cover.domain.distinct + 1)[1:]
         for column in sides.cover.columns
     ]
     tried = np.argsort(sides.cover.rows)[draw(len(sides.cover.rows), CELLS, seed).places]
@@ -176,7 +176,8 @@ def _places(sides: Sides) -> list[NDArray[np.int64]]:
             seen = cover_column(
                 asked, sides.table[name], kind=kind, type=spelled if kind else spelled or "numeric"
             )
-            exact = np.where(seen.lows == seen.highs, seen.lows, NOBODY)[seen.cells]
+            ends = seen.cover
+            exact = np.where(ends.low == ends.high, ends.low, NOBODY)[seen.cells]
             exact[(asked == "").to_numpy()] = NOBODY
             ranks[spans] = exact.reshape(-1, 4)
             single = [at for at in spans if points[at][0] == points[at][1]]  # type: ignore[index]
@@ -187,13 +188,15 @@ def _places(sides: Sides) -> list[NDArray[np.int64]]:
 
 def _listed(column: ColumnCover) -> NDArray[np.int64]:
     """Return the first, last, second and last but one value that each cell stands for."""
-    found = np.full((len(column.lows), 4), MANY)
-    for cell in range(len(column.lows)):
-        values = column.listed[column.starts[cell] : column.starts[cell + 1]]
-        if not len(values):
-            values = np.arange(column.lows[cell], column.highs[cell] + 1)
-        if len(values) > 1:
-            found[cell] = values[[0, -1, 1, -2]]
+    cover = column.cover
+    found = np.full((len(cover), 4), MANY)
+    some = np.flatnonzero(column.sizes > 1)
+    if cover.starts is None:
+        low, high = cover.low[some], cover.high[some]
+        found[some] = np.stack([low, high, low + 1, high - 1], axis=1)
+    else:
+        first, after = cover.starts[some], cover.starts[some + 1]
+        found[some] = cover.ranks[np.stack([first, after - 1, first + 1, after - 2], axis=1)]
     return found
 
 
