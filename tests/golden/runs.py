@@ -72,7 +72,7 @@ def result(case: Case) -> dict[str, Any]:
         tempfile.TemporaryDirectory() as place,
         contextlib.chdir(place),
         chance.STREAM.apart("golden"),
-        mock.patch("shoal.runs.publish.datetime", **{"now.return_value": DAY}),
+        mock.patch("shoal.runs.publish.datetime", mock.Mock(now=lambda _zone: DAY)),
     ):
         tables.write(Path())
         answers = [answer_of(words) for words in case.commands]
