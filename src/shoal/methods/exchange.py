@@ -223,7 +223,8 @@ class Exchange(Thorough):
         """Return what is made small, for some groups."""
         if self.squared:
             return squared_error(task.coded, groups)
-        return float(groups.sizes @ certainty(task.coded, groups, promised=promised).sum(axis=1))
+        lost = certainty(task.coded, groups, promised=promised).sum(axis=1)
+        return float((groups.sizes * lost).sum())
 
     def check(self, task: Task) -> None:
         """Raise where a requirement is not about pairs, or the size does not fit."""

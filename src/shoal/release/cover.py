@@ -352,7 +352,7 @@ def mean_over_rows(by_cell: NDArray[np.float64], rows: NDArray[np.int64], suppre
 
     `rows` counts the published rows that bear each cell.
     """
-    return float((by_cell @ rows + suppressed) / (rows.sum() + suppressed))
+    return float(((by_cell * rows).sum() + suppressed) / (rows.sum() + suppressed))
 
 
 def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:

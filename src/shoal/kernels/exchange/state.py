@@ -79,7 +79,8 @@ def crossing(groups: GroupState, relations: Relations) -> tuple[np.ndarray, np.n
 
 def total_loss(groups: GroupState) -> float:
     """Loss of all groups: the sum of size * NCP."""
-    return float(groups.sizes @ groups.ncp)
+    # Not by BLAS, which adds in another order on every kind of processor.
+    return float((groups.sizes * groups.ncp).sum())
 
 
 @inner
