@@ -12,6 +12,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 if TYPE_CHECKING:
     from shoal import Spark
@@ -120,18 +121,17 @@ def left(place: Path) -> list[Path]:
 def session() -> Any:
     """Return a session of two cores on this machine, or on the master that tests are to run on.
 
-    Its workers fail as `FAULTY` says.
+    Its workers fail as `FAULTY` says, and what it keeps on disk lies where no other process looks.
     """
     import shoal
     from shoal.engines.spark.session import session_of
 
     atexit.register(shutil.rmtree, faulty(FAULTY), ignore_errors=True)
-    known = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(FAULTY), known]))
-    try:
+    path = os.pathsep.join(filter(None, [str(FAULTY), os.environ.get("PYTHONPATH")]))
+    kept = FAULTY / "kept"
+    kept.mkdir(exist_ok=True)
+    with patch.dict(os.environ, {"PYTHONPATH": path, "SPARK_LOCAL_DIRS": str(kept)}):
         return session_of(shoal.Spark(master=os.environ.get(MASTER, "local[2]"), memory="1g"))
-    finally:
-        os.environ["PYTHONPATH"] = known or ""
 
 
 def engine(shard: int = 500_000) -> Spark:

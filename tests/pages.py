@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,14 @@ class Open:
     @property
     def base(self) -> str:
         return f"http://{self.host}"
+
+    def workers(self) -> list[int]:
+        """Return the ids of the processes that the page has started; any thread may have."""
+        listed = []
+        for path in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
+            with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended since
+                listed += [int(one) for one in path.read_text().split()]
+        return listed
 
     def ask(self, address: str, method: str = "GET", **how: Any) -> httpx.Response:
         """Ask as somebody who has not come by the address with the token."""

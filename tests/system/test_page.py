@@ -298,20 +298,14 @@ def test_a_run_is_cancelled_at_once_and_leaves_nothing(page, home):
     assert not list((made / "runs").glob("*/release*/*.partial"))
 
 
-def workers(process):
-    """Return the ids of the processes that a page has started."""
-    listed = Path(f"/proc/{process.pid}/task").glob("*/children")  # any thread may start one
-    return [int(one) for path in listed for one in path.read_text().split()]
-
-
 def test_a_run_that_crashes_is_told_and_the_page_goes_on(page):
     with page.client() as client:
         place = client.post("/tables/demo").headers["location"]
         client.get(f"{place}/body")
-        before = set(workers(page.process))
+        before = set(page.workers())
         run = publish(client, place, **LONG)
         until = time.monotonic() + pages.PATIENCE
-        while not (begun := set(workers(page.process)) - before):
+        while not (begun := set(page.workers()) - before):
             assert time.monotonic() < until, "the run has no process of its own"
             time.sleep(0.05)
         for one in begun:
@@ -319,7 +313,7 @@ def test_a_run_that_crashes_is_told_and_the_page_goes_on(page):
         said = finished(client, run)
         assert 'data-testid="error"' in said
         assert "stopped unexpectedly" in said
-        for one in workers(page.process):  # those that look and try as well
+        for one in page.workers():  # those that look and try as well
             os.kill(one, signal.SIGKILL)
         assert client.get(place).status_code in {200, 422}
         assert "role-age" in client.get(place).text
@@ -464,7 +458,7 @@ def test_a_click_that_searches_nothing_is_answered_at_once_on_a_large_table(page
     )
 
     def worked():
-        every = [page.process.pid, *workers(page.process)]
+        every = [page.process.pid, *page.workers()]
         spent = [Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split() for one in every]
         ticks = sum(int(one[11]) + int(one[12]) for one in spent)
         return ticks / os.sysconf("SC_CLK_TCK")

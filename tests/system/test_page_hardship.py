@@ -136,15 +136,10 @@ def test_cookies_of_other_programs_on_this_machine_lock_nobody_out(page):
 
 
 @contextmanager
-def full(process):
+def full(page):
     """Leave no room for a single byte in files, for the page and those who work for it."""
-    of_all = [process.pid]
-    of_all += [
-        int(one)
-        for path in Path(f"/proc/{process.pid}/task").glob("*/children")
-        for one in path.read_text().split()
-    ]
-    before = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
+    of_all = [page.process.pid, *page.workers()]
+    before = resource.prlimit(page.process.pid, resource.RLIMIT_FSIZE)
     for one in of_all:
         resource.prlimit(one, resource.RLIMIT_FSIZE, (0, before[1]))
     yield
@@ -160,7 +155,7 @@ def test_a_full_disk_is_told_at_every_step_and_ends_nothing(page, home):
         finished(client, run)
         (made,) = home.glob("shoal-page-*")
         before = sorted(path for path in made.rglob("*") if path.is_file())
-        with full(page.process):
+        with full(page):
             answers = [
                 client.post("/tables", files={"table": ("people.csv", TABLE)}),
                 client.post("/tables", files={"table": ("people.csv", TABLE * 200)}),

@@ -6,6 +6,7 @@ import os
 import socket
 import stat
 import struct
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,11 +23,22 @@ pytestmark = pytest.mark.spark
 
 
 def kept_by(path: Path) -> set[int]:
-    """Return the modes of all directories above a path that this process has made."""
-    above = [one for one in path.parents if one.name.startswith(".shoal-")]
-    assert above, path
-    assert all(one.stat().st_uid == os.geteuid() for one in above)
-    return {stat.S_IMODE(one.stat().st_mode) for one in above}
+    """Return the modes of the private places above a path: one, for none lies in another."""
+    (place,) = [one for one in path.parents if one.name.startswith(".shoal-")]
+    known = place.stat()
+    assert known.st_uid == os.geteuid()
+    return {stat.S_IMODE(known.st_mode)}
+
+
+def shuffled_in(places: list[Path]) -> set[Path]:
+    """Return what is shuffled now, passing over directories that Spark removes meanwhile."""
+    return {
+        Path(above, name)
+        for place in places
+        for above, _, names in os.walk(place)
+        for name in names
+        if name.startswith("shuffle_") and name.endswith(".data")
+    }
 
 
 def test_nobody_else_can_read_what_a_run_shuffles(tmp_path: Path) -> None:
@@ -36,7 +48,7 @@ def test_nobody_else_can_read_what_a_run_shuffles(tmp_path: Path) -> None:
     shuffled: set[Path] = set()
 
     def progress(_phase: str, _share: float) -> None:
-        shuffled.update(path for place in places for path in place.rglob("shuffle_*.data"))
+        shuffled.update(shuffled_in(places))
 
     rows = pl.DataFrame({"age": [row % 50 for row in range(400)], "pay": list(range(400))})
     rows.write_csv(tmp_path / "table.csv")
@@ -83,8 +95,11 @@ def asked_for_a_block(port: int, application: str, block: str) -> int:
 
 def listened_at(process: int) -> set[int]:
     """Return the ports at which a process waits for whoever comes."""
-    files = (str(one.readlink()) for one in Path(f"/proc/{process}/fd").iterdir())
-    own = {one[8:-1] for one in files if one.startswith("socket:[")}
+    own = set()
+    for one in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            file = str(one.readlink())
+            own |= {file[8:-1]} if file.startswith("socket:[") else set()
     lines = [
         line.split()
         for name in ("tcp", "tcp6")
