@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Self
 
-from shoal.ask.faults import faults_in
 from shoal.ask.fields import AboutColumns, AboutFiles, AboutRun
 from shoal.ask.options import OF_COLUMNS, flags_of, is_said, options_of
 from shoal.errors import UsageError, nearest
@@ -136,6 +135,8 @@ class Ask(AboutRun, AboutColumns, AboutFiles):
 
     def check(self) -> list[Fault]:
         """Return everything that is wrong with it, whatever the table is."""
+        from shoal.ask.faults import faults_in
+
         return [*faults_in(self)]
 
     def toml(self) -> str:

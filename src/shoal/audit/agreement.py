@@ -17,7 +17,6 @@ from shoal.principles.requirement import requirements
 from shoal.release.manifest import COUNTS, HELD, REPORT
 from shoal.table.files import part_files, tables_named
 from shoal.table.forms import CODEBOOK, MEANS, TWO_TABLES, stems
-from shoal.table.linked import check_linked_name
 from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:
@@ -130,6 +129,8 @@ def _linked(manifest: Manifest) -> Found:
         "'tables' are linked by people, and neither in a series nor beside two tables",
     )
     for name, said in manifest.tables.items():
+        from shoal.table.linked import check_linked_name
+
         try:
             check_linked_name(name)
         except UsageError:

@@ -19,7 +19,6 @@ from shoal.table.columns import change_text, is_dictionary, top_code
 from shoal.table.dates import date_parts, not_dates
 from shoal.table.formulas import unescape, unescape_name
 from shoal.table.grid import read_bounds
-from shoal.table.hierarchy import Tree
 from shoal.table.missing import MISSING_LABEL
 
 if TYPE_CHECKING:
@@ -280,6 +279,8 @@ def _read_sets(texts: pl.Series, column: StatedColumn) -> tuple[Cover, NDArray[n
 
 def _read_nodes(texts: pl.Series, column: StatedColumn) -> tuple[Cover, NDArray[np.bool_]]:
     """Read the names of nodes; values under them stand in the order in which nodes are named."""
+    from shoal.table.hierarchy import Tree
+
     nodes = column.tree.nodes
     place = {node.name: number for number, node in enumerate(nodes)}
     leaves = np.array([node.leaves for node in nodes], np.int64)

@@ -16,12 +16,10 @@ import polars as pl
 from shoal.audit.cells import fills_domain, has_leaves, outer_cells, read_cover
 from shoal.audit.forms import wrong_means
 from shoal.audit.identification import threshold_of
-from shoal.audit.reading import Stated
 from shoal.errors import UsageError
 from shoal.table.forms import TWO_TABLES
-from shoal.table.groupings import Hierarchy
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED, Schema
+from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED, Schema, hierarchy_of
 from shoal.table.settling import no_weights
 
 if TYPE_CHECKING:
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
 
     from shoal.release.manifest import Manifest
     from shoal.release.stated import StatedAsk, StatedColumn
+    from shoal.table.groupings import Hierarchy
 
 
 def readings(manifest: Manifest) -> list[str]:
@@ -80,7 +79,7 @@ def owner_states(manifest: Manifest) -> list[str]:
 
 def manifest_schema(manifest: Manifest, hierarchies: Mapping[str, object] | None = None) -> Schema:
     """Return the schema that a manifest states, with hierarchies that its owner adds."""
-    owned = {name: Hierarchy.of(said) for name, said in (hierarchies or {}).items()}
+    owned = {name: hierarchy_of(said) for name, said in (hierarchies or {}).items()}
     nodes = {c.name: c for c in manifest.columns if c.kind == "node"}
     for name in owned:
         if name not in nodes:
@@ -97,8 +96,14 @@ def manifest_schema(manifest: Manifest, hierarchies: Mapping[str, object] | None
         **_settled_as(manifest.columns),
         **manifest.of_people,
         linked={name: _linked_schema(name, manifest) for name in manifest.tables},
-        hierarchies={name: Stated.of_manifest(c, owned.get(name)) for name, c in nodes.items()},
+        hierarchies={name: _stated(c, owned.get(name)) for name, c in nodes.items()},
     )
+
+
+def _stated(column: StatedColumn, owned: Hierarchy | None) -> Hierarchy:
+    from shoal.audit.reading import Stated
+
+    return Stated.of_manifest(column, owned)
 
 
 SETTLED = {  # what a schema says of columns, and the key of each in a manifest

@@ -17,7 +17,6 @@ import polars as pl
 
 from shoal.principles.groups import Groups, Measurement, joined
 from shoal.table.partition import PersonOf, renumber
-from shoal.table.people import subset_values, values_of
 from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:
@@ -106,6 +105,8 @@ class Members:
             place[members] = np.arange(len(members))
             own = None
             if value is not None:
+                from shoal.table.people import subset_values, values_of
+
                 rows = np.flatnonzero(place[of_row] >= 0)
                 whom = PersonOf(place[of_row[rows]], len(members))
                 own = values_of(subset_values(value, rows), whom)

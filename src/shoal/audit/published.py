@@ -41,7 +41,6 @@ from shoal.table.columns import Gathered, without_cells
 from shoal.table.databases.access import is_address, name_of
 from shoal.table.files import separator_of
 from shoal.table.forms import INTERVALS, RELEASE, TWO_TABLES, stems
-from shoal.table.linked import under_both_names
 from shoal.table.reading import read_lean, read_table, take_frame
 from shoal.table.schema import PERSON, RESERVED, Schema
 from shoal.table.settling import with_date_formats
@@ -262,6 +261,8 @@ def _assembled(tables: dict[str, pl.DataFrame], manifest: Manifest) -> Published
         return Published(rows, manifest, problems=problems, people=people)
     linked = {}
     for name, stated in manifest.tables.items():
+        from shoal.table.linked import under_both_names
+
         table = tables.pop(name)
         if manifest.escaped:
             table = without_escapes(table, stated.columns)

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.engines.base import Engine, engine_of
-from shoal.engines.people import as_people, grouped_people, search_people
+from shoal.engines.base import Engine, as_people, engine_of, grouped_people, search_whole
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.methods.choice import check_task
 from shoal.methods.suppression import (
@@ -148,7 +147,7 @@ class Local(Engine):
 
     def _once(self, task: Task, method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:
         """Search a table by the scale of all of its rows."""
-        return search_people(self._solve, task, method, share)
+        return search_whole(self._solve, task, method, share)
 
     def _solve(
         self, task: Task, method: Method, share: Fraction
@@ -168,7 +167,7 @@ class Local(Engine):
         self, task: Task, method: Method, share: Fraction
     ) -> tuple[Task, Found, Suppression]:
         """Search a whole table as `solve` does, leaving out none but rows that are in the way."""
-        return search_people(self._needed, task, method, share)
+        return search_whole(self._needed, task, method, share)
 
     def _needed(
         self, task: Task, method: Method, share: Fraction
@@ -259,7 +258,7 @@ def foresee(task: Task, method: Method, share: Fraction) -> Task:
     Nothing is searched.
     """
     check_share(method, share)
-    return as_people(search_people(_foreseen, task, method, share)[0])
+    return as_people(search_whole(_foreseen, task, method, share)[0])
 
 
 def _foreseen(task: Task, _method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:

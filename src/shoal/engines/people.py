@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.engines.base import check_method, grouped_people
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.exact import percent
 from shoal.methods.choice import check_least_risk
@@ -41,40 +42,6 @@ if TYPE_CHECKING:
     Solve = Callable[[Task, Method, Fraction], tuple[Task, Found, Suppression]]
 
 SHARES = (1, 5)  # of people in 100, tried where a few are in the way of all others
-WITHOUT_GROUPS = (
-    "{!r} forms no groups, and its guarantee is not defined if one person can have several "
-    "rows. Use Exchange()."
-)
-
-
-def check_method(method: Method, task: Task) -> None:
-    """Raise where a method cannot search for what is required, of rows or of people."""
-    if task.coded.person_of.given and not method.grouped:
-        raise UsageError(WITHOUT_GROUPS.format(method))
-    task = as_people(task)
-    method.check_cells(task.coded.cells)
-    method.check(task)
-
-
-def as_people(task: Task) -> Task:
-    """Return what is searched in the end: people, where rows are about them.
-
-    Where one row of each is published, chance says which; here it is the first.
-    """
-    coded = task.coded
-    if not coded.person_of.given:
-        return task
-    if coded.most_rows == 1:
-        linked = [np.unique(one.person_of.labels, return_index=True)[1] for one in coded.linked]
-        coded = coded.linking(list(map(np.sort, linked))).part(np.sort(coded.person_of.first))
-    return replace(task, coded=by_people(coded))
-
-
-def grouped_people(task: Task, groups: Groups) -> tuple[Task, Groups]:
-    """Return what is judged in the end, people where rows are about them, and its groups."""
-    if not task.coded.person_of.given:
-        return task, groups
-    return as_people(task), Groups(task.coded.person_of.of_part(groups.labels))
 
 
 def search_people(
@@ -84,8 +51,6 @@ def search_people(
 
     `solve` searches a table of people who may be taken for one another.
     """
-    if not task.coded.person_of.given:
-        return solve(task, method, share)
     check_method(method, task)
     linked, known = bool(task.coded.linked), task.coded.rows_known
     check_whose(task.requirements, linked=linked, known=known)

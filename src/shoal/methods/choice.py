@@ -38,7 +38,6 @@ from shoal.release.cover import covers, mean_over_rows
 from shoal.sampling import draw
 from shoal.table.forms import INTERVALS, MEANS
 from shoal.table.grid import REGIONS, TIGHT
-from shoal.table.people import one_value_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,8 +76,6 @@ def check_value(
         return
     if value is None:
         return
-    from shoal.principles.remedies import refusal
-
     widths = one.principle.widths
     achievable = (
         widths.share <= widths.largest(value)
@@ -86,6 +83,8 @@ def check_value(
         else not one.principle.must_go(value).any()
     )
     if not achievable:
+        from shoal.principles.remedies import refusal
+
         raise NotAchievable(refusal(one, put_down(value, rows), rows, whom, whole=whole))
 
 
@@ -129,6 +128,8 @@ def check_least_risk(task: Task, *, gone: int = 0) -> None:
         principle = one.principle.pairs
         if principle is None or not principle.by_distance or whole is None:
             continue
+        from shoal.table.people import one_value_each
+
         value = one_value_each(whole)
         if value is None:
             continue

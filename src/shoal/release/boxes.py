@@ -10,7 +10,6 @@ import numpy as np
 
 from shoal.principles.groups import Groups
 from shoal.release.cover import Cover
-from shoal.table.people import middles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,6 +59,8 @@ class Standing:
     @cached_property
     def places(self) -> NDArray[np.int64]:
         """Where each person stands, to choose a half."""
+        from shoal.table.people import middles
+
         return middles(self.rows, self.people.person_of, self.coded)
 
     def inside(self, groups: Groups, at: NDArray[np.int64]) -> NDArray[np.bool_]:

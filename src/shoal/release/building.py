@@ -29,7 +29,6 @@ from shoal.release.statement import describe, describe_linked, state
 from shoal.table.forms import INTERVALS, TWO_TABLES
 from shoal.table.formulas import risky
 from shoal.table.grid import REGIONS
-from shoal.table.linked import plainly, spelled_people
 from shoal.table.schema import NODE
 from shoal.table.settling import weights_of
 
@@ -149,6 +148,8 @@ def _recode_linked(
     """Return what the rows of linked tables are made of, their columns under their own names."""
     found = {}
     for place, rows in enumerate(coded.linked):
+        from shoal.table.linked import plainly
+
         table, front = linked[rows.name].table, f"{rows.name}."
         schema = plainly(linked[rows.name].schema, rows.name)
         kept = [one for one in table.columns if one.removeprefix(front) in unchanged(schema)]
@@ -216,6 +217,8 @@ def _with_capped(
     linked: Mapping[str, LinkedTable],
 ) -> Suppression:
     """Count rows that were never offered: with their people where these are left out."""
+    from shoal.table.linked import spelled_people
+
     people = spelled_people(table[str(schema.person)])
     there = people.gather(coded.rows).unique()
 

@@ -22,7 +22,6 @@ from shoal.release.forms import (
 )
 from shoal.table.columns import is_dictionary
 from shoal.table.forms import INTERVALS
-from shoal.table.linked import under_both_names
 from shoal.table.schema import LABELS, NODE, PERSON, REAL, RESERVED
 
 if TYPE_CHECKING:
@@ -172,6 +171,8 @@ class LinkedRecoding:
 
     def text(self, name: str) -> pl.DataFrame:
         """Return the published table as an audit reads it: columns under both names, as text."""
+        from shoal.table.linked import under_both_names
+
         plain = replace(self.recoding, escape=False)
         texts = self.recoding.schema.read_numbers(pl.concat(plain.text()), "sensitive")
         return under_both_names(texts, name)

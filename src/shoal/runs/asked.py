@@ -9,9 +9,9 @@ from shoal.ask.fields import CONTEXT
 from shoal.ask.options import NAMES, OF_COLUMNS, is_said, listable, options_of
 from shoal.engines.base import engine_of, is_spark
 from shoal.methods.choice import choose_method
+from shoal.notation import Term
 from shoal.release.stated import StatedAsk
 from shoal.table.grid import REGIONS
-from shoal.table.groupings import Listed
 from shoal.table.schema import BY_COLUMN, OPTIONS
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _value(run: Run, tables: tuple[Schema, ...], name: str, option: Option) -> A
     """Return what is said of published columns or of the run, as an option says it."""
     if option.within == OF_COLUMNS:
         return {
-            column: True if isinstance(value, Listed) else _plain(value)
+            column: _of_column(value)
             for one in tables
             for column, value in getattr(one, name).items()
             if column in one.published and column not in in_a_file(one)
@@ -74,6 +74,15 @@ def _value(run: Run, tables: tuple[Schema, ...], name: str, option: Option) -> A
         return [column for one in tables for column in getattr(one, name)]
     value = getattr(run if hasattr(run, name) else run.schema, name)
     return value is not None if option.secret else _plain(value)
+
+
+def _of_column(value: Any) -> Any:
+    """Return what is said of one column: of a list of labels only that there is one."""
+    if isinstance(value, Term):
+        from shoal.table.groupings import Listed
+
+        return True if isinstance(value, Listed) else _plain(value)
+    return _plain(value)
 
 
 def _plain(value: Any) -> Any:

@@ -22,14 +22,10 @@ from shoal.table.columns import Handed
 from shoal.table.files import FORMATS
 from shoal.table.forms import TWO_TABLES
 from shoal.table.grid import KINDS_OF_CELLS, REGIONS
-from shoal.table.groupings import Hierarchy
-from shoal.table.linked import LinkedTable, check_columns, code_linked, under_both_names
-from shoal.table.people import code_both, whose_rows
 from shoal.table.reading import find_files, read_lean, read_table, take_frame
-from shoal.table.schema import Schema
+from shoal.table.schema import Schema, hierarchy_of
 from shoal.table.settings import Settings, faults_of
 from shoal.table.settling import as_settled, settle
-from shoal.table.streams import Streamed, is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +35,7 @@ if TYPE_CHECKING:
     from shoal.methods.base import Task
     from shoal.runs.run import Run
     from shoal.table.coded import Coded
+    from shoal.table.linked import LinkedTable
 
 
 def checked(said: Settings) -> Settings:
@@ -63,7 +60,7 @@ def checked(said: Settings) -> Settings:
     trees = {}
     for name, tree in ask.hierarchies.items():
         with said.blame("columns", name, "hierarchy"):
-            trees[name] = Hierarchy.of(tree)
+            trees[name] = hierarchy_of(tree)
     for name in said.columns:
         _check_column(said, name)
     return replace(said, ask=replace(ask, hierarchies=trees))
@@ -232,7 +229,11 @@ def prepare(run: Run, table: pl.DataFrame, progress: Progress = silent) -> Prepa
     run.schema.check_quasi()
     known = as_settled(everybody, run.schema)
     linked = _linked(run, table.columns)
-    coded, people = code_both(known, with_linked(run, run.coded(table, progress), table, linked))
+    coded, people = with_linked(run, run.coded(table, progress), table, linked), None
+    if known is not None:
+        from shoal.table.people import code_both
+
+        coded, people = code_both(known, coded)
     budget = check_budget(run.seconds)
     orders = Randomness(run.seed).permutations
     asked = tuple(run.asked)
@@ -243,6 +244,11 @@ def prepare(run: Run, table: pl.DataFrame, progress: Progress = silent) -> Prepa
 
 def _linked(run: Run, columns: Sequence[str]) -> dict[str, LinkedTable]:
     """Read the linked tables, and round and cut off their numbers."""
+    if not run.schema.linked:
+        return {}
+    from shoal.table.linked import LinkedTable, check_columns, under_both_names
+    from shoal.table.streams import Streamed, is_stream
+
     found = {}
     for name, schema in run.schema.linked.items():
         given = run.linked[name]
@@ -266,6 +272,10 @@ def with_linked(
 ) -> Coded:
     """Code linked tables, which are read where they are not given, beside the first."""
     linked = _linked(run, table.columns) if linked is None else linked
+    if not linked:
+        return coded
+    from shoal.table.linked import code_linked
+
     asked = asked_of(run.asked)
     rows = tuple(
         code_linked(
@@ -279,7 +289,7 @@ def with_linked(
         )
         for name, one in linked.items()
     )
-    return replace(coded, linked=rows) if rows else coded
+    return replace(coded, linked=rows)
 
 
 def _everybody(run: Run) -> pl.DataFrame | None:
@@ -289,4 +299,8 @@ def _everybody(run: Run) -> pl.DataFrame | None:
         return None
     people = run.population
     known = read_table(people) if isinstance(people, str | Path) else take_frame(people)
-    return known if run.schema.person is None else whose_rows(known, run.schema.person)
+    if run.schema.person is None:
+        return known
+    from shoal.table.people import whose_rows
+
+    return whose_rows(known, run.schema.person)

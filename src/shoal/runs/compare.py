@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from shoal.engines.base import check_method
 from shoal.engines.local import Local
-from shoal.engines.people import check_method
 from shoal.errors import InputError, NotAchievable, UsageError
 from shoal.methods.choice import choose_method, search, warm_up
 from shoal.methods.exchange import Exchange

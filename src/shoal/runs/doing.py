@@ -9,6 +9,7 @@ usual one has the rest of the time, and what loses least of the two is published
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -25,7 +26,6 @@ from shoal.release.manifest import REPORT
 from shoal.runs.asked import say_asked
 from shoal.runs.auditing import audited
 from shoal.runs.checks import prepare, private_files, reads_files
-from shoal.runs.holding import held_file, hold_out
 from shoal.runs.outlets import is_outlet, publish
 from shoal.runs.percentiles import check_published
 from shoal.runs.publish import write_release
@@ -35,18 +35,20 @@ from shoal.runs.remarks import Remark, Tell, unheard
 from shoal.table.columns import Handed, without_cells
 from shoal.table.databases.access import name_of
 from shoal.table.forms import MEANS
-from shoal.table.pseudonyms import pseudonymize
 from shoal.table.reading import take_frame
-from shoal.table.streams import Streamed, is_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from fractions import Fraction
+
+    import polars as pl
 
     from shoal.audit.verify import Audit
     from shoal.engines.local import Local
     from shoal.methods.base import Method, Task
     from shoal.release.layout import Found, Suppression
+    from shoal.release.places import Waiting
     from shoal.runs.run import Run
 
     Solved = tuple[Task, Found, Suppression]
@@ -141,22 +143,21 @@ def release_here(
     Whoever hands it out has it audited.
     """
     laps = Laps()
-    given = run.table
-    if reads_files(given) or given is None:
-        with laps.timed("read", progress):
-            given = Handed(run.read(progress, tell))
-    elif is_stream(given):
-        with laps.timed("read", progress):
-            given = Streamed(given, run.wanted)
+    given = _given(run, laps, progress, tell)
     table = take_frame(given)
     held = None
     if run.hold_out is not None and not trial:
+        from shoal.runs.holding import hold_out
+
         held = hold_out(run, table)
         given = table = table[held.kept]
     with laps.timed("code", progress):
         table, settled = run.settled(table)
         prepared = prepare(settled, table, progress)
-        table = pseudonymize(table, run.schema.pseudonymize, run.key)
+        if run.schema.pseudonymize:
+            from shoal.table.pseudonyms import pseudonymize
+
+            table = pseudonymize(table, run.schema.pseudonymize, run.key)
         table = without_cells(table, run.schema.quasi)  # their ranks are enough from here on
     task = prepared.task
     chosen = run.chosen(task)
@@ -198,6 +199,19 @@ def release_here(
         release.settings["instead_of"] = repr(first)
     release.settings.update(seconds=laps.seconds, columns_in=table.width, changed=changed)
     return Release.of(release)
+
+
+def _given(run: Run, laps: Laps, progress: Progress, tell: Tell) -> Any:
+    """Return the table as it is given, read where it is named by places."""
+    if reads_files(run.table) or run.table is None:
+        with laps.timed("read", progress):
+            return Handed(run.read(progress, tell))
+    from shoal.table.streams import Streamed, is_stream
+
+    if is_stream(run.table):
+        with laps.timed("read", progress):
+            return Streamed(run.table, run.wanted)
+    return run.table
 
 
 def _solve(
@@ -274,6 +288,15 @@ def _publish(run: Run, progress: Progress, tell: Tell) -> tuple[Release, Audit]:
     return release, audit
 
 
+def _held_file(run: Run, held: pl.DataFrame | None) -> AbstractContextManager[Sequence[Waiting]]:
+    """Stage the private file of a control group, where there is one."""
+    if held is None:
+        return nullcontext(())
+    from shoal.runs.holding import held_file
+
+    return held_file(run, held)
+
+
 def written(
     run: Run, progress: Progress, tell: Tell, made: Callable[[Release], None] = lambda _: None
 ) -> tuple[Release, Audit]:
@@ -286,7 +309,7 @@ def written(
     made(release)
     output, written_as = str(run.output), run.format or "csv"
     where: dict[str, Any] = {"linkage": run.linkage, "force": run.force, "progress": progress}
-    with held_file(run, release.held) as beside:
+    with _held_file(run, release.held) as beside:
         if is_outlet(output):
             for one in beside:
                 one.place()

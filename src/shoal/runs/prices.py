@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from shoal.ask.options import EVERYBODY, KNOWN
-from shoal.engines.people import check_method
+from shoal.engines.base import check_method
 from shoal.errors import Exposing, NotAchievable, ShoalError, UsageError
 from shoal.methods.choice import TRIED
 from shoal.release.manifest import WORDS, conclusion_of

@@ -28,7 +28,6 @@ from shoal.principles.groups import Groups
 from shoal.release.cells import carried_text
 from shoal.release.forms import as_it_was
 from shoal.table.forms import TWO_TABLES
-from shoal.table.groupings import BETWEEN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -183,6 +182,8 @@ def check_counted(column: Column, people: NDArray[np.int64], rows: NDArray[np.in
         return
     rare = held & (people <= FEW) & are_words(column.spellings).to_numpy()
     if column.tree is not None and column.places is not None:
+        from shoal.table.groupings import BETWEEN
+
         own, nodes = {*column.spellings.filter(pl.Series(rare))}, column.tree.up[1, column.places]
         called = {node: column.tree.names[node].split(BETWEEN) for node in np.unique(nodes)}
         show = [node for node, ends in called.items() if len(ends) > 1 and not own.isdisjoint(ends)]

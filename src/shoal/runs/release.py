@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.ask.options import THRESHOLD
 from shoal.audit.identification import check_threshold
-from shoal.audit.matches import audit_matches
 from shoal.audit.published import as_read, plain_text
 from shoal.audit.verdict import Exposed
 from shoal.audit.verify import audit_table
@@ -94,6 +93,8 @@ class Release(ReleaseData, Shown):
         stated = self.manifest if self.manifest.threshold else self.manifest.but(threshold=usual)
         exposed = Exposed.of(stated, asked)
         if self.heterogeneous:
+            from shoal.audit.matches import audit_matches
+
             return replace(audit_matches(published.table, self.coded, asked), exposed=exposed)
         if self.population is not None:
             published = replace(published, hierarchies=self.listed)

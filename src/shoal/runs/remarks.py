@@ -17,15 +17,12 @@ import polars as pl
 from shoal.audit.identification import release_groups
 from shoal.audit.people import descriptions
 from shoal.errors import option, spell
-from shoal.inspection.whom import asks_whom, may_say_whom, names_people, whom_rows_are_about
 from shoal.principles.groups import Groups
 from shoal.release.boxes import exact_marks, exact_matches
 from shoal.release.layout import row_counts
 from shoal.table.coding import code_persons
 from shoal.table.grid import REGIONS
 from shoal.table.partition import PersonOf
-from shoal.table.people import by_people, code_people
-from shoal.table.pseudonyms import warning
 from shoal.table.schema import PSEUDONYM
 from shoal.table.settling import as_settled
 
@@ -60,6 +57,8 @@ class Counted:
 
 def members(release: ReleaseData) -> Counted:
     """Return the members of a release."""
+    from shoal.table.people import by_people
+
     coded, after = release.coded, release_groups(release)
     before = unprotected(coded)
     if after is None:
@@ -82,6 +81,8 @@ def alike_outside(release: ReleaseData, before: Groups) -> NDArray[np.int64]:
 
     Somebody with several rows has to have all of them, and no others.
     """
+    from shoal.table.people import code_people
+
     known, coded = as_settled(release.population, release.schema), release.coded
     assert known is not None
     people = code_people(known, coded)
@@ -132,7 +133,11 @@ class AlsoPeople(list[str]):
 
     def __contains__(self, name: object) -> bool:
         """Return whether a column is one of them, or may say whom rows are about."""
-        return super().__contains__(name) or (isinstance(name, str) and may_say_whom(name))
+        if super().__contains__(name) or not isinstance(name, str):
+            return super().__contains__(name)
+        from shoal.inspection.whom import may_say_whom
+
+        return may_say_whom(name)
 
 
 def about_whom(table: pl.DataFrame, schema: Schema) -> Iterator[Remark]:
@@ -150,6 +155,8 @@ def about_whom(table: pl.DataFrame, schema: Schema) -> Iterator[Remark]:
             continue
         if column.dtype.is_float() or column.dtype.is_nested() or column.dtype == pl.Null:
             continue
+        from shoal.inspection.whom import asks_whom, whom_rows_are_about
+
         filled = len(column) - column.null_count()
         found = whom_rows_are_about(name, column.drop_nulls().n_unique(), filled)
         if found is not None and found.strength >= LIKELY:
@@ -179,7 +186,11 @@ def about_names(header: Sequence[str], schema: Schema) -> Iterator[Remark]:
     if schema.person is not None:
         return
     for name in header:
-        if schema.role(name) in {None, "identifying"} and names_people(name):
+        if schema.role(name) not in {None, "identifying"}:
+            continue
+        from shoal.inspection.whom import names_people
+
+        if names_people(name):
             yield Remark(
                 f"The guarantee counts rows. Column {name!r} may identify the person behind a "
                 f"row. If one person can have several rows, set {option('person', name)}.",
@@ -210,6 +221,8 @@ def about_release(
         )
     yield from about_review(release.manifest)
     if release.schema.pseudonymize:
+        from shoal.table.pseudonyms import warning
+
         yield Remark(warning(release.schema.pseudonymize), warning=True)
         yield from _about_pseudonyms(release)
     yield from about_required(release.requirements, release.schema, release.manifest.groups)

@@ -36,15 +36,12 @@ from shoal.runs.checks import (
     prepare,
     reads_files,
 )
-from shoal.runs.holding import check_hold_out, hold_out
 from shoal.runs.percentiles import check_percentiles, offered_rows
 from shoal.runs.refusing import check_columns
 from shoal.runs.remarks import AlsoPeople, Tell, about_columns, about_whom, unheard
 from shoal.table.coded import code_table
 from shoal.table.columns import without_cells
 from shoal.table.grid import REGIONS
-from shoal.table.linked import parted
-from shoal.table.pseudonyms import check_key, read_key
 from shoal.table.reading import read_lean, read_table, take_frame
 from shoal.table.schema import Schema
 from shoal.table.settings import ROLES, Settings, read_settings
@@ -106,7 +103,10 @@ class Run(AboutRun):
                 usual = option.empty if option.usual is None else option.usual
                 object.__setattr__(self, name, usual)
         object.__setattr__(self, "linked", self.linked or {})
-        object.__setattr__(self, "schema", parted(self.schema, self.linked))
+        if self.linked:
+            from shoal.table.linked import parted
+
+            object.__setattr__(self, "schema", parted(self.schema, self.linked))
 
     @classmethod
     def of(
@@ -129,11 +129,10 @@ class Run(AboutRun):
         if "context" in given:
             given["context"] = {**said.ask.context, **given["context"]}
         schema = said.schema(**{name: given.pop(name) for name in set(given) - own})
-        key = read_key(key_file) if key_file or schema.pseudonymize else None
         return cls(
             **{name: value for name, value in of_file.items() if is_said(value)} | given,
             schema=schema,
-            key=key,
+            key=_key(schema, key_file),
             said=said,
             overruled=frozenset(name for name in options if is_said(options[name])),
         )
@@ -175,7 +174,10 @@ class Run(AboutRun):
         """Raise what is wrong with what is asked, wherever it would be written."""
         from shoal.methods.choice import choose_method
 
-        check_key(self.schema.pseudonymize, self.key)
+        if self.schema.pseudonymize or self.key is not None:
+            from shoal.table.pseudonyms import check_key
+
+            check_key(self.schema.pseudonymize, self.key)
         check_title(self.title)
         check_context(self.context)
         check_threshold(self.threshold)
@@ -185,7 +187,10 @@ class Run(AboutRun):
         check_linked(self)
         check_alone(self)
         check_cells(self)
-        check_hold_out(self)
+        if self.hold_out is not None or self.hold_out_file is not None:
+            from shoal.runs.holding import check_hold_out
+
+            check_hold_out(self)
         choose_method(self.method, self.asked)
         read_share(self.suppress)
         check_percentiles(self)
@@ -243,7 +248,7 @@ class Run(AboutRun):
 
     def chosen(self, task: Task) -> Method:
         """Return the method of the run, which can search for what is required, or raise."""
-        from shoal.engines.people import as_people, check_method
+        from shoal.engines.base import as_people, check_method
         from shoal.methods.choice import choose_method, method_for
 
         method = self.method
@@ -268,8 +273,8 @@ class Run(AboutRun):
         The second is without rows that may be left out and have to be. Raises as a search would at
         once.
         """
+        from shoal.engines.base import as_people
         from shoal.engines.local import foresee
-        from shoal.engines.people import as_people
         from shoal.methods.choice import check_least_risk
 
         table, run = self.settled(take_frame(frame))
@@ -299,6 +304,8 @@ class Run(AboutRun):
 
         frame = take_frame(self.read(progress, tell))
         if self.hold_out is not None:
+            from shoal.runs.holding import hold_out
+
             frame = frame[hold_out(self, frame).kept]
         task, left, chosen = self.ready(frame)
         search = search_seconds(chosen, left, clock=time.perf_counter)
@@ -372,6 +379,15 @@ class Run(AboutRun):
         from shoal.runs.doing import go
 
         return go(self, progress, tell)
+
+
+def _key(schema: Schema, path: str | Path | None) -> bytes | None:
+    """Return the key of pseudonyms, where there are any or a file is named."""
+    if not path and not schema.pseudonymize:
+        return None
+    from shoal.table.pseudonyms import read_key
+
+    return read_key(path)
 
 
 def load(path: str | Path, **options: Any) -> Run:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.engines.base import check_method
 from shoal.engines.local import Local
-from shoal.engines.people import check_method
 from shoal.errors import NotAchievable, UsageError, nearest
 from shoal.methods.choice import choose_method, loss_of, search
 from shoal.notation import brief

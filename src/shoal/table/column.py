@@ -15,7 +15,6 @@ import polars as pl
 
 from shoal.table.decimals import first_alike
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.placing import place
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -218,6 +217,8 @@ class Column(Domain):
         A missing cell is a label under the root, unless the hierarchy has a place for it. `people`
         have values of the same kind, which stand under the nodes that cover them.
         """
+        from shoal.table.placing import place
+
         placed = place(self, hierarchy, people)
         order = np.argsort(placed.places)
         ranks = np.empty(len(order), np.int32)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
@@ -22,7 +22,7 @@ import polars as pl
 from shoal.errors import UnknownColumn, UsageError, option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import BinaryIO
 
     from numpy.typing import NDArray
@@ -119,6 +119,10 @@ class Handed:
     def take(self) -> pl.DataFrame:
         """Return the table, once."""
         return self._held.pop()
+
+    def give(self, table: pl.DataFrame, carried: Collection[str]) -> Any:  # noqa: ARG002
+        """Return a published table as what was read is given back: as Polars."""
+        return table
 
 
 class Reads(TypedDict, total=False):

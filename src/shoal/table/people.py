@@ -163,10 +163,8 @@ def code_people(population: pl.DataFrame, coded: Coded) -> Population:
     return Population(tuple(columns), whose)
 
 
-def code_both(population: pl.DataFrame | None, coded: Coded) -> tuple[Coded, Population | None]:
-    """Code a population, if there is one, and give its values a place in the table's trees."""
-    if population is None:
-        return coded, None
+def code_both(population: pl.DataFrame, coded: Coded) -> tuple[Coded, Population]:
+    """Code a population, and give its values a place in the table's trees."""
     people = code_people(population, coded)
     return coded.among(people.columns), people
 

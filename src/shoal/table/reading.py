@@ -43,7 +43,6 @@ from shoal.table.frames import (
     take_pandas,
 )
 from shoal.table.schema import check_header
-from shoal.table.streams import Streamed, is_stream, read_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -190,6 +189,8 @@ def take_frame(frame: Any) -> pl.DataFrame:
         return hold_times(frame)
     if isinstance(frame, Handed):
         return frame.take()
+    from shoal.table.streams import is_stream, read_stream
+
     return read_stream(frame) if is_stream(frame) else _take_foreign(frame)
 
 
@@ -237,10 +238,12 @@ def give_frame(
 
     The columns that are only carried are gathered from `like`, by its rows.
     """
-    if isinstance(like, Streamed):
+    if isinstance(like, Handed):
         return like.give(table, carried)
-    if isinstance(like, Handed | pl.LazyFrame):
+    if isinstance(like, pl.LazyFrame):
         return table
+    from shoal.table.streams import is_stream
+
     if is_stream(like):
         return table.to_arrow()
     import narwhals as nw

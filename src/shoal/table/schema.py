@@ -18,7 +18,6 @@ from shoal.notation import is_number
 from shoal.table.dates import check_format, iso_column
 from shoal.table.decimals import check_decimal, plain_numbers
 from shoal.table.grid import read_bounds, read_step
-from shoal.table.groupings import Hierarchy
 from shoal.table.missing import check_policy
 from shoal.table.trimming import Trim, read_trim
 
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import polars as pl
+
+    from shoal.table.groupings import Hierarchy
 
 
 NUMERIC = ("numeric", "latitude", "longitude")
@@ -375,8 +376,15 @@ def _taken(name: str, given: Any) -> Any:
     entries = dict(given or {})
     if name == "date_formats":
         return {column: check_format(column, said) for column, said in entries.items()}
-    taken: Any = {"order": tuple, "hierarchies": Hierarchy.of}.get(name)
+    taken: Any = {"order": tuple, "hierarchies": hierarchy_of}.get(name)
     return {column: taken(said) for column, said in entries.items()} if taken else entries
+
+
+def hierarchy_of(said: object) -> Hierarchy:
+    """Return a hierarchy as it is said of a column."""
+    from shoal.table.groupings import Hierarchy
+
+    return Hierarchy.of(said)
 
 
 def done_first(trim: Trim | None, date_format: str | None) -> str:

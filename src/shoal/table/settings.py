@@ -24,7 +24,6 @@ from shoal.table.dates import check_format as check_date_format
 from shoal.table.delimited import check_encoding
 from shoal.table.grid import read_bounds, read_step
 from shoal.table.schema import BY_COLUMN, KNOWN, Schema
-from shoal.table.toml_lines import key_lines
 from shoal.table.trimming import read_trim
 
 if TYPE_CHECKING:
@@ -164,6 +163,8 @@ def read_settings(path: str | Path, asks: type[Ask] = Ask, text: str | None = No
     except RecursionError:
         msg = f"The schema file {path.name!r} nests too deeply to be read."
         raise InputError(msg) from None
+    from shoal.table.toml_lines import key_lines
+
     return _Reader(path, said, key_lines(text), asks).settings()
 
 

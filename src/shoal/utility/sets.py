@@ -21,12 +21,10 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import NOBODY
-from shoal.audit.reading import Stated, code_by_kind
 from shoal.errors import BadCells, InputError
 from shoal.release.cover import Cover
 from shoal.table.column import INTEGER, Column
 from shoal.table.dates import LARGEST, date_units, parse_dates
-from shoal.table.placing import distinct_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -82,6 +80,8 @@ class StatedLeaves(Leaves):
     """The leaves that a manifest counts; those without a name wait to be asked for."""
 
     def __init__(self, cover: Cover, said: StatedColumn) -> None:
+        from shoal.audit.reading import Stated
+
         tree = cover.domain.tree
         assert tree is not None
         self.stated, self.type = Stated.of_manifest(said), said.type
@@ -117,6 +117,9 @@ class StatedLeaves(Leaves):
         return self.rank_of.get(label)
 
     def _above(self, label: str) -> list[str]:
+        from shoal.audit.reading import code_by_kind
+        from shoal.table.placing import distinct_of
+
         try:
             column = code_by_kind(pl.Series(self.stated.column, [label]), "node", self.type)
         except BadCells:  # no number, so it is under no node

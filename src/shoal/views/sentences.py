@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from shoal.exact import percent, unit_of
 from shoal.principles.requirement import requirements
 from shoal.table.forms import TWO_TABLES
-from shoal.table.pseudonyms import warning
 from shoal.table.schema import PSEUDONYM
 from shoal.table.trimming import read_trim
 from shoal.views import verdict
@@ -213,7 +212,10 @@ def limits(release: Mapping[str, Any]) -> list[Said]:
     if release.get("people") and "previous" not in release:
         said.append(THROUGH_PERSON)
     hidden = [one["name"] for one in release["columns"] if one["role"] == PSEUDONYM]
-    said += [("Keyed hashes.", warning(hidden))] if hidden else []
+    if hidden:
+        from shoal.table.pseudonyms import warning
+
+        said.append(("Keyed hashes.", warning(hidden)))
     return [*said, OTHER_RELEASES, TRUE_OF_ALL]
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.engines.people import as_people, check_method
+from shoal.engines.base import as_people, check_method
 from shoal.errors import UsageError
 from shoal.methods.base import Task
 from shoal.methods.choice import choose_method, method_for
