@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.release.stated import StatedColumn, StatedNodes
+    from shoal.table.groupings import Hierarchy
 
 
 END = r"[^,\]n][^,\]]*"  # of an interval: a number, a date in quotes, and never null
@@ -275,6 +276,13 @@ def _read_sets(texts: pl.Series, column: StatedColumn) -> tuple[Cover, NDArray[n
     counts = np.array([len(some) for some in ranks], np.int64)
     domain = Column(column.name, None, labels, NOBODY)
     return Cover.of_lists(domain, listed, counts), np.array(bad, bool)
+
+
+def node_rule(column: StatedColumn, owned: Hierarchy | None) -> Hierarchy:
+    """Return the hierarchy of nodes that a manifest states, with what its owner adds."""
+    from shoal.audit.reading import Stated
+
+    return Stated.of_manifest(column, owned)
 
 
 def _read_nodes(texts: pl.Series, column: StatedColumn) -> tuple[Cover, NDArray[np.bool_]]:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import fills_domain, has_leaves, outer_cells, read_cover
+from shoal.audit.cells import fills_domain, has_leaves, node_rule, outer_cells, read_cover
 from shoal.audit.forms import wrong_means
 from shoal.audit.identification import threshold_of
 from shoal.errors import UsageError
+from shoal.table.column import hierarchy_of
 from shoal.table.forms import TWO_TABLES
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED, Schema, hierarchy_of
+from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED, Schema
 from shoal.table.settling import no_weights
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from shoal.release.manifest import Manifest
     from shoal.release.stated import StatedAsk, StatedColumn
-    from shoal.table.groupings import Hierarchy
 
 
 def readings(manifest: Manifest) -> list[str]:
@@ -96,14 +96,8 @@ def manifest_schema(manifest: Manifest, hierarchies: Mapping[str, object] | None
         **_settled_as(manifest.columns),
         **manifest.of_people,
         linked={name: _linked_schema(name, manifest) for name in manifest.tables},
-        hierarchies={name: _stated(c, owned.get(name)) for name, c in nodes.items()},
+        hierarchies={name: node_rule(c, owned.get(name)) for name, c in nodes.items()},
     )
-
-
-def _stated(column: StatedColumn, owned: Hierarchy | None) -> Hierarchy:
-    from shoal.audit.reading import Stated
-
-    return Stated.of_manifest(column, owned)
 
 
 SETTLED = {  # what a schema says of columns, and the key of each in a manifest

@@ -32,7 +32,6 @@ from shoal.methods.suppression import (
 from shoal.notation import whole_number
 from shoal.principles.groups import Groups
 from shoal.progress import in_threads, silent
-from shoal.release.graph import GeneralizationGraph
 from shoal.release.layout import Suppression
 from shoal.table.grid import REGIONS
 
@@ -317,6 +316,8 @@ def _joined(
             [one.labels + start for one, start in zip(found, starts, strict=True)]  # type: ignore[union-attr]
         )
         return whole, Groups(labels[order]), suppression
+    from shoal.release.graph import GeneralizationGraph
+
     rank = np.empty(len(places), np.int64)
     rank[order] = np.arange(len(places))
     starts = np.cumsum([0, *(len(one) for one in found[:-1])])

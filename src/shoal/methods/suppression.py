@@ -12,14 +12,6 @@ import numpy as np
 from shoal.errors import NotAchievable, TooCrowded, UsageError, option
 from shoal.exact import percent
 from shoal.methods.base import Task
-from shoal.methods.leaving_out import (
-    costly_rows,
-    extents,
-    leave_groups,
-    loss_of_each,
-    of_rows,
-    total_loss,
-)
 from shoal.principles.groups import Groups
 from shoal.progress import untold
 from shoal.release.layout import Suppression
@@ -60,10 +52,14 @@ class Solved:
     @property
     def extents(self) -> list[float]:
         """How much of the domain of the whole table is published."""
+        from shoal.methods.leaving_out import extents
+
         return extents(self.whole.coded.quasi, self.kept)
 
     def loss(self, covered: list[float]) -> float:
         """Return the GCP, rows left out included, where so much of the domain is published."""
+        from shoal.methods.leaving_out import of_rows, total_loss
+
         quasi = self.whole.coded.quasi
         rows = len(self.whole.coded)
         total = total_loss(of_rows(quasi, self.kept), self.found, covered)
@@ -282,6 +278,8 @@ def _relieve(search: Again, solved: Solved, most: int) -> Solved:
     """
     if most <= 0:
         return solved
+    from shoal.methods.leaving_out import costly_rows, extents, leave_groups, loss_of_each, of_rows
+
     task = search.task
     quasi = of_rows(task.coded.quasi, solved.kept)
     costly = costly_rows(quasi, solved.found, most)

@@ -22,7 +22,7 @@ from shoal.release.forms import (
     has_means,
     take_apart,
 )
-from shoal.release.layout import Found, Layout, alone_with_their_rows, lay_out
+from shoal.release.layout import Layout, alone_with_their_rows, lay_out
 from shoal.release.recoding import LinkedRecoding, Recoding
 from shoal.release.stated import loss_of
 from shoal.release.statement import describe, describe_linked, state
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.methods.base import Method, Task
-    from shoal.release.layout import Randomness, Suppression
+    from shoal.release.layout import Found, Randomness, Suppression
     from shoal.table.coded import Coded
     from shoal.table.column import Column
     from shoal.table.linked import LinkedTable

@@ -13,7 +13,8 @@ import polars as pl
 
 from shoal.table.forms import BOUNDS, INTERVALS, PEOPLE, TWO_TABLES, stems
 from shoal.table.formulas import escape
-from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED, done_first
+from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED
+from shoal.table.trimming import done_first
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

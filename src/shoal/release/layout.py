@@ -15,7 +15,6 @@ import numpy as np
 
 from shoal.exact import percent
 from shoal.principles.groups import Groups
-from shoal.release.graph import GeneralizationGraph
 from shoal.sampling import check_seed, secure_orders
 
 if TYPE_CHECKING:
@@ -24,11 +23,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.kernels.chacha import Stream
+    from shoal.release.graph import GeneralizationGraph
     from shoal.table.coded import Coded
     from shoal.table.partition import PersonOf
 
+    Found = Groups | GeneralizationGraph
 
-Found = Groups | GeneralizationGraph
 
 ADVERSARY = (
     "The limit of 1/k is for a reader who knows the quasi-identifiers of everyone in the table, "

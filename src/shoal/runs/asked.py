@@ -76,7 +76,7 @@ def _value(run: Run, tables: tuple[Schema, ...], name: str, option: Option) -> A
     return value is not None if option.secret else _plain(value)
 
 
-def _of_column(value: Any) -> Any:
+def _of_column(value: object) -> object:
     """Return what is said of one column: of a list of labels only that there is one."""
     if isinstance(value, Term):
         from shoal.table.groupings import Listed

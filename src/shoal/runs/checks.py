@@ -16,14 +16,15 @@ from shoal.principles.requirement import asked_of, check_population, read_requir
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness
 from shoal.release.places import check_format, check_output, check_private
-from shoal.runs.outlets import check_outlet, is_outlet
 from shoal.runs.percentiles import offered_linked, offered_of
+from shoal.table.column import hierarchy_of
 from shoal.table.columns import Handed
+from shoal.table.databases.access import is_outlet
 from shoal.table.files import FORMATS
 from shoal.table.forms import TWO_TABLES
 from shoal.table.grid import KINDS_OF_CELLS, REGIONS
 from shoal.table.reading import find_files, read_lean, read_table, take_frame
-from shoal.table.schema import Schema, hierarchy_of
+from shoal.table.schema import Schema
 from shoal.table.settings import Settings, faults_of
 from shoal.table.settling import as_settled, settle
 
@@ -177,6 +178,8 @@ def check_places(run: Run) -> None:
     ]
     how: dict[str, Any] = {"linkage": None, "force": run.force, "tables": files}
     if is_outlet(target):
+        from shoal.runs.outlets import check_outlet
+
         check_outlet(target, form=run.form, format=run.format, **how)
     else:
         check_output(target, format=run.format or "csv", **how)

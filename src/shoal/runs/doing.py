@@ -26,14 +26,13 @@ from shoal.release.manifest import REPORT
 from shoal.runs.asked import say_asked
 from shoal.runs.auditing import audited
 from shoal.runs.checks import prepare, private_files, reads_files
-from shoal.runs.outlets import is_outlet, publish
 from shoal.runs.percentiles import check_published
 from shoal.runs.publish import write_release
 from shoal.runs.refusing import check_columns
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark, Tell, unheard
 from shoal.table.columns import Handed, without_cells
-from shoal.table.databases.access import name_of
+from shoal.table.databases.access import is_outlet, name_of
 from shoal.table.forms import MEANS
 from shoal.table.reading import take_frame
 
@@ -201,7 +200,7 @@ def release_here(
     return Release.of(release)
 
 
-def _given(run: Run, laps: Laps, progress: Progress, tell: Tell) -> Any:
+def _given(run: Run, laps: Laps, progress: Progress, tell: Tell) -> object:
     """Return the table as it is given, read where it is named by places."""
     if reads_files(run.table) or run.table is None:
         with laps.timed("read", progress):
@@ -311,6 +310,8 @@ def written(
     where: dict[str, Any] = {"linkage": run.linkage, "force": run.force, "progress": progress}
     with _held_file(run, release.held) as beside:
         if is_outlet(output):
+            from shoal.runs.outlets import publish
+
             for one in beside:
                 one.place()
             return release, publish(release, output, format=written_as, **where)

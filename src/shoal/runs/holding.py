@@ -19,8 +19,8 @@ from shoal.errors import UsageError, option
 from shoal.exact import read_share
 from shoal.release.layout import Randomness
 from shoal.release.places import Waiting, whole_file
-from shoal.runs.outlets import is_outlet
 from shoal.table.coded import persons_of
+from shoal.table.databases.access import is_outlet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

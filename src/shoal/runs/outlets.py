@@ -26,7 +26,13 @@ from shoal.release.places import (
 from shoal.release.staging import staging
 from shoal.runs.auditing import accept, audit_written
 from shoal.runs.publish import write_tables
-from shoal.table.databases.access import check_target, file_of, is_address, moved, write_address
+from shoal.table.databases.access import (
+    check_target,
+    file_of,
+    is_address,
+    moved,
+    write_address,
+)
 from shoal.table.files import FORMATS
 from shoal.table.forms import RELEASE, TWO_TABLES
 
@@ -35,13 +41,6 @@ if TYPE_CHECKING:
 
     from shoal.audit.verify import Audit
     from shoal.runs.release import Release
-
-STDOUT = "-"
-
-
-def is_outlet(target: str | Path) -> bool:
-    """Return whether something is published there without a directory."""
-    return str(target) == STDOUT or is_address(target)
 
 
 def check_outlet(

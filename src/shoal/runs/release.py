@@ -174,8 +174,9 @@ class Release(ReleaseData, Shown):
         """
         if linkage is not None:
             self._check_original("A linkage is")
-        from shoal.runs.outlets import is_outlet, publish
+        from shoal.runs.outlets import publish
         from shoal.runs.publish import write_release
+        from shoal.table.databases.access import is_outlet
 
         where: dict[str, Any] = {"linkage": linkage, "force": force, "progress": progress}
         if is_outlet(directory):

@@ -48,12 +48,12 @@ from shoal.runs.ledger import (
     thresholds_of,
     without_person,
 )
-from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import write_release
 from shoal.runs.refusing import check_labels, check_shown, shown_unchanged
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark, about_columns
 from shoal.runs.restored import add_to_log, check_begin, check_newest
+from shoal.table.databases.access import is_outlet
 from shoal.table.groupings import Runs
 from shoal.table.partition import PersonOf
 from shoal.table.reading import take_frame

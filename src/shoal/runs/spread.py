@@ -30,12 +30,11 @@ from shoal.release.places import _real, appear, as_output_errors, check_output
 from shoal.release.staging import staging
 from shoal.runs.asked import say_asked
 from shoal.runs.checks import check_named, reads_files
-from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import say_when, write_codebook, write_report
 from shoal.runs.refusing import check_audited, check_names, check_quasi, check_shown
 from shoal.runs.remarks import about_columns, about_labels, about_names, about_spread, unheard
 from shoal.showing import Shown
-from shoal.table.databases.access import is_address
+from shoal.table.databases.access import is_address, is_outlet
 from shoal.table.forms import RELEASE, TWO_TABLES
 from shoal.table.people import by_people
 from shoal.table.reading import STDIN

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 INTEGER = r"^-?(0|[1-9][0-9]*)$"
 
 
+def hierarchy_of(said: object) -> Hierarchy:
+    """Return a hierarchy as it is said of a column."""
+    from shoal.table.groupings import Hierarchy
+
+    return Hierarchy.of(said)
+
+
 @dataclass(frozen=True, eq=False)
 class Domain:
     """The values of a column, apart from any table's codes; a shard is a domain and some codes.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
@@ -120,7 +120,7 @@ class Handed:
         """Return the table, once."""
         return self._held.pop()
 
-    def give(self, table: pl.DataFrame, carried: Collection[str]) -> Any:  # noqa: ARG002
+    def give(self, table: pl.DataFrame, carried: Collection[str]) -> object:  # noqa: ARG002
         """Return a published table as what was read is given back: as Polars."""
         return table
 

@@ -15,11 +15,12 @@ from shoal.ask.fields import AboutColumns
 from shoal.ask.options import MAPS, NAMES, options_of
 from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.notation import is_number
+from shoal.table.column import hierarchy_of
 from shoal.table.dates import check_format, iso_column
 from shoal.table.decimals import check_decimal, plain_numbers
 from shoal.table.grid import read_bounds, read_step
 from shoal.table.missing import check_policy
-from shoal.table.trimming import Trim, read_trim
+from shoal.table.trimming import Trim, done_first, read_trim
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -378,20 +379,6 @@ def _taken(name: str, given: Any) -> Any:
         return {column: check_format(column, said) for column, said in entries.items()}
     taken: Any = {"order": tuple, "hierarchies": hierarchy_of}.get(name)
     return {column: taken(said) for column, said in entries.items()} if taken else entries
-
-
-def hierarchy_of(said: object) -> Hierarchy:
-    """Return a hierarchy as it is said of a column."""
-    from shoal.table.groupings import Hierarchy
-
-    return Hierarchy.of(said)
-
-
-def done_first(trim: Trim | None, date_format: str | None) -> str:
-    """Return in words what is done to the cells of a column before anything else, if any."""
-    said = [f"First {trim.words}."] if trim is not None and trim.words else []
-    said += [f"Written as {date_format}, read as dates."] if date_format is not None else []
-    return " ".join(said)
 
 
 def check_person(

@@ -40,7 +40,7 @@ class Streamed(Handed):
         """Return the table, the first time that which was read with the columns that are needed."""
         return super().take() if self._held else read_stream(self.frame)
 
-    def give(self, table: pl.DataFrame, carried: Collection[str]) -> Any:
+    def give(self, table: pl.DataFrame, carried: Collection[str]) -> object:
         """Return a published table as Polars or Arrow; carried columns have the types they had.
 
         Lists, structs, bytes and durations are text, as in files.

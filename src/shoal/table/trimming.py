@@ -289,3 +289,10 @@ def _spelled(numbers: NDArray[Any], scale: int, decimals: int) -> pl.Series:
         return minus + texts
     texts = texts.str.zfill(decimals + 1)
     return minus + texts.str.head(-decimals) + "." + texts.str.tail(decimals)
+
+
+def done_first(trim: Trim | None, date_format: str | None) -> str:
+    """Return in words what is done to the cells of a column before anything else, if any."""
+    said = [f"First {trim.words}."] if trim is not None and trim.words else []
+    said += [f"Written as {date_format}, read as dates."] if date_format is not None else []
+    return " ".join(said)

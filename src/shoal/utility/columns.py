@@ -21,7 +21,6 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import domain_ends, interval_ends, interval_means, read_cover
-from shoal.kernels.queries import interval_shares, label_shares
 from shoal.table.coding import NUMBER, code_column
 from shoal.table.missing import MISSING_LABEL, is_missing
 from shoal.utility.sets import Leaves, Numbers, Set, StatedLeaves, Steps, unreadable
@@ -213,6 +212,8 @@ class Intervals:
 
     def reached(self, wanted: Set) -> NDArray[np.float64]:
         """Return which part of the units of each cell a query asks for."""
+        from shoal.kernels.queries import interval_shares
+
         shares = np.empty(len(self.lows))
         interval_shares(self.lows, self.highs, *self.runs(wanted), shares)
         return shares
@@ -291,6 +292,8 @@ class Sets:
 
     def shares(self, wanted: Set) -> NDArray[np.float64]:
         """Return which part of each cell a query asks for."""
+        from shoal.kernels.queries import label_shares
+
         if isinstance(wanted, Numbers):
             wanted = self.sized(wanted) or frozenset()
         marks = np.zeros(len(self.labels), np.uint8)

@@ -24,8 +24,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.kernels.queries import interval_shares
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -66,6 +64,8 @@ class Stretched:
         self, lows: Reals, highs: Reals, firsts: Reals, lasts: Reals, shares: Reals
     ) -> None:
         """Put in (OUT: shares) which part of each stretched cell some runs of units ask for."""
+        from shoal.kernels.queries import interval_shares
+
         low, high = lows[self.which], highs[self.which]
         at_low, at_high = np.empty(len(low)), np.empty(len(low))
         interval_shares(low, low + (self.usual - 1), firsts, lasts, at_low)

@@ -176,6 +176,7 @@ KINDS = {
 ANY = re.compile(
     r"^(?:([A-Za-z][A-Za-z0-9+.-]+)://|(sqlite|duckdb|postgres|postgresql):)", re.IGNORECASE
 )
+STDOUT = "-"
 ADDRESS = re.compile(r"^(sqlite|duckdb|postgres|postgresql)://", re.IGNORECASE)
 
 
@@ -266,6 +267,11 @@ def to_keep(text: str, folder: Path) -> str:
 def is_address(source: object) -> bool:
     """Return whether something names a database rather than a file."""
     return isinstance(source, str) and ADDRESS.match(source) is not None
+
+
+def is_outlet(target: str | Path) -> bool:
+    """Return whether something is published there without a directory."""
+    return str(target) == STDOUT or is_address(target)
 
 
 def refuse_unknown(place: object) -> None:
