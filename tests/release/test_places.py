@@ -21,6 +21,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal import platforms
 from shoal.release import places, staging
 from shoal.release.ledger import read_ledger
 from shoal.runs import publish
@@ -477,7 +478,7 @@ def test_a_ledger_is_known_by_what_was_read(tmp_path: Path) -> None:
     assert len(read_ledger(tmp_path / "ledger").rounds) == 2
 
 
-@pytest.mark.parametrize("stop", staging.STOPS, ids=lambda stop: stop.name)
+@pytest.mark.parametrize("stop", platforms.STOPS, ids=lambda stop: stop.name)
 def test_whoever_stops_a_release_that_is_appearing_gets_all_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: signal.Signals
 ) -> None:

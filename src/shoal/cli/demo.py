@@ -66,7 +66,7 @@ def _write(place: Path) -> None:
     import shoal
 
     try:
-        with place.open("x", encoding="utf-8") as file:
+        with place.open("x", encoding="utf-8", newline="\n") as file:
             file.write(shoal.census().write_csv())
     except OSError as problem:
         msg = f"Cannot write {place.name!r}: {problem.strerror}. Choose another --table."

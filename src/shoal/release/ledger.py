@@ -17,7 +17,7 @@ import json
 import os
 import secrets
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError, OutputError
+from shoal.platforms import lock, on_windows, unlinked_flags
 from shoal.release.places import PRIVATE, write_whole
 from shoal.table.strict import read_json
 
@@ -253,31 +254,40 @@ def _check_shape(said: dict[str, Any]) -> None:
 @contextmanager
 def locked(path: str | Path, what: str = "ledger", patience: float = 0.0) -> Iterator[None]:
     """Keep other runs from a private file, or raise where one has it for longer than `patience`."""
-    import fcntl
-
     target = Path(os.path.realpath(path))
-    lock = target.with_name(f".{target.name}.lock")
+    mark = target.with_name(f".{target.name}.lock")
     end = time.monotonic() + patience
     while True:
         try:
-            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE)
+            descriptor = os.open(mark, unlinked_flags(os.O_RDWR | os.O_CREAT), PRIVATE)
         except OSError as problem:
             msg = f"Cannot lock the {what} {target.name!r}: {problem.strerror}."
             raise OutputError(msg) from None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        held = lock(descriptor)
+        if held is None:
+            os.close(descriptor)
+            msg = (
+                f"Cannot lock the {what} {target.name!r}: its disk, or this system, has no locks. "
+                "Put it on another disk."
+            )
+            raise OutputError(msg)
+        if not held:
             os.close(descriptor)
             if time.monotonic() < end:
                 time.sleep(PAUSE)
                 continue
             msg = f"Another run is using the {what} {target.name!r}. Wait until it has finished."
-            raise OutputError(msg) from None
-        if lock.exists() and os.path.samestat(os.fstat(descriptor), lock.lstat()):
+            raise OutputError(msg)
+        if mark.exists() and os.path.samestat(os.fstat(descriptor), mark.lstat()):
             break
         os.close(descriptor)  # whoever had it took the file away in between
     try:
         yield
     finally:
-        lock.unlink(missing_ok=True)
-        os.close(descriptor)
+        if on_windows():  # it takes away nothing that is open
+            os.close(descriptor)
+            with suppress(PermissionError):  # the next run has it already
+                mark.unlink(missing_ok=True)
+        else:
+            mark.unlink(missing_ok=True)
+            os.close(descriptor)

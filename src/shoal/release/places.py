@@ -14,6 +14,7 @@ import polars as pl
 from shoal.ask.ask import Ask
 from shoal.ask.options import options_of
 from shoal.errors import InputError, OutputError, UsageError, option
+from shoal.platforms import let_go, sync
 from shoal.release.staging import (
     beside,
     claim,
@@ -23,7 +24,6 @@ from shoal.release.staging import (
     put,
     staging,
     swap_in,
-    sync,
     undisturbed,
 )
 from shoal.table.databases.access import is_address, refuse_unknown
@@ -346,7 +346,7 @@ def whole_file(
         with undisturbed():
             waiting.staged.unlink(missing_ok=True)
             if lock is not None:
-                os.close(lock)
+                let_go(lock)
 
 
 def write_whole(

@@ -19,6 +19,18 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from shoal.platforms import (
+    STOPS,
+    UNHELD,
+    holds_directories,
+    is_mine,
+    let_go,
+    lock,
+    on_windows,
+    sync,
+    unlinked_flags,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -29,9 +41,6 @@ LONGEST = 255  # bytes of a name of a file
 PATIENCE = 5.0  # seconds in which what was told to stop has stopped
 NO_REPLACE, EXCHANGE = 1, 2  # RENAME_NOREPLACE and RENAME_EXCHANGE of <linux/fs.h>
 HERE = -100  # AT_FDCWD of <fcntl.h>
-STOPS = tuple(  # how the system, or whoever sits at it, asks a run to stop
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-)
 
 
 @contextmanager
@@ -40,18 +49,18 @@ def staging(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     clear_leftovers(target.parent)
     # The name is known before the directory is made, so that Ctrl-C in between leaves nothing.
-    staged, lock = beside(target), None
+    staged, held = beside(target), None
     try:
-        while lock is None:  # another run may take it for a leftover before it is locked
+        while held is None:  # another run may take it for a leftover before it is locked
             staged = beside(target)
             staged.mkdir(OWNER)
-            lock = claim(staged)
+            held = claim(staged)
         yield staged
     finally:
         with undisturbed():
             _remove(staged)
-            if lock is not None:
-                os.close(lock)
+            if held is not None:
+                let_go(held)
 
 
 def _remove(staged: Path) -> None:
@@ -103,9 +112,13 @@ def put(staged: Path, target: Path) -> None:
     """Give a file or directory a name that nothing has, or raise FileExistsError.
 
     Where the system cannot do that at once, an empty directory or a second name of the file takes
-    the name first, which both fail where there is something.
+    the name first, which both fail where there is something. Windows never renames to a name that
+    something has.
     """
     if _renamed(staged, target, NO_REPLACE):
+        return
+    if on_windows():
+        staged.rename(target)
         return
     if not staged.is_dir():
         os.link(staged, target, follow_symlinks=False)
@@ -153,7 +166,7 @@ def claim(path: Path) -> int | None:
     None where somebody took it away. Where the system has no such locks, nothing is locked, and
     nothing is ever taken for a leftover.
     """
-    return _open_locked(path, needed=False)
+    return _open_locked(path, needed=False) if holds_directories() else UNHELD
 
 
 @contextmanager
@@ -162,9 +175,12 @@ def turn_in(place: Path) -> Iterator[None]:
 
     Where the system has no such locks, nobody waits.
     """
+    if not holds_directories():
+        yield
+        return
     descriptor = os.open(place, os.O_RDONLY)
     try:
-        _lock(descriptor, wait=True)
+        lock(descriptor, wait=True)
         yield
     finally:
         os.close(descriptor)
@@ -172,43 +188,32 @@ def turn_in(place: Path) -> Iterator[None]:
 
 def clear_leftovers(place: Path) -> None:
     """Remove what runs of the same person that were killed have staged in a directory."""
+    if not holds_directories():
+        return
     for path in place.iterdir():
-        if not LEFTOVER.fullmatch(path.name) or path.lstat().st_uid != os.geteuid():
+        if not LEFTOVER.fullmatch(path.name) or not is_mine(path.lstat()):
             continue
-        lock = _open_locked(path, needed=True)
-        if lock is None:
+        held = _open_locked(path, needed=True)
+        if held is None:
             continue
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
-        os.close(lock)
+        os.close(held)
 
 
 def _open_locked(path: Path, *, needed: bool) -> int | None:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(path, unlinked_flags(os.O_RDONLY))
     except OSError:
         return None
-    locked = _lock(descriptor)
+    locked = lock(descriptor)
     same = path.exists() and os.path.samestat(os.fstat(descriptor), path.lstat())
     if same and (locked or (locked is None and not needed)):
         return descriptor
     os.close(descriptor)
     return None
-
-
-def _lock(descriptor: int, *, wait: bool = False) -> bool | None:
-    """Lock a descriptor; return False where another process has, None where there are no locks."""
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
 
 
 @contextmanager
@@ -223,12 +228,3 @@ def undisturbed() -> Iterator[None]:
     finally:
         for stop, handler in kept.items():
             signal.signal(stop, handler)
-
-
-def sync(path: Path) -> None:
-    """Wait until a file or directory is on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

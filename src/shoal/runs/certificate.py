@@ -48,7 +48,7 @@ def write_scripts(release: str | Path, directory: str | Path) -> Sequence[Path]:
     with new_directory(directory) as staged:
         for name, kept in LOADERS.items():
             text = files("shoal.release.loaders").joinpath(kept).read_text("utf-8")
-            (staged / name).write_text(text, "utf-8")
+            (staged / name).write_text(text, "utf-8", newline="\n")
     return [Path(directory) / name for name in LOADERS]
 
 

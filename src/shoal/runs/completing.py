@@ -104,9 +104,9 @@ def complete(
         with (staged / LONG).open("wb") as file:  # Polars opens no name that is not UTF-8
             long.write_csv(file)
         program = files("shoal.release.loaders").joinpath(POOLING).read_text("utf-8")
-        (staged / POOLING).write_text(program, "utf-8")
+        (staged / POOLING).write_text(program, "utf-8", newline="\n")
         told = TOLD.format(tables=tables, rows=release.rows, column=column.name, status=status)
-        (staged / README).write_text(f"{told}\n\n{reason}\n", "utf-8")
+        (staged / README).write_text(f"{told}\n\n{reason}\n", "utf-8", newline="\n")
     names = [str(Path(directory) / name) for name in (LONG, POOLING, README)]
     return {"files": names, "tables": tables, "status": status, "reason": reason}
 

@@ -20,10 +20,11 @@ from shoal.audit.manifest import check_shape
 from shoal.audit.tables import digest_of
 from shoal.errors import AuditFailed, InputError, OutputError, UsageError
 from shoal.exact import upward
+from shoal.platforms import sync
 from shoal.progress import Laps, Progress, silent
 from shoal.release.manifest import MANIFEST, REPORT
 from shoal.release.places import _real, appear, as_output_errors, check_output, linkage_file
-from shoal.release.staging import staging, sync, turn_in, undisturbed
+from shoal.release.staging import staging, turn_in, undisturbed
 from shoal.release.writing import write_as
 from shoal.runs.auditing import audit_written
 from shoal.runs.facts import facts
@@ -163,7 +164,7 @@ def write_tables(release: Release, staged: Path, format: str, progress: Progress
 
 def write_text(path: Path, text: str) -> None:
     """Write a text, and wait until it is on the disk."""
-    path.write_text(text, "utf-8")
+    path.write_text(text, "utf-8", newline="\n")
     sync(path)
 
 

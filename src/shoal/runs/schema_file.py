@@ -16,6 +16,7 @@ from shoal.exact import percent, tidy
 from shoal.inspection.assuming import open_table
 from shoal.inspection.inspect import inspect
 from shoal.inspection.weights import weighing
+from shoal.platforms import path_from
 from shoal.release.places import PUBLIC, write_whole
 from shoal.runs.look import beyond_the_cap, lowered
 from shoal.runs.losing import SAMPLE
@@ -410,13 +411,10 @@ def init(
         raise OutputError(msg)
     folder = target.absolute().parent
     if not is_address(table):
-        check_spelling(os.path.relpath(table, folder), "no schema file can have it")
+        check_spelling(path_from(table, folder), "no schema file can have it")
     check_spelling(target.name, "no schema file can have it")
     opened = open_table(table, query=query, decimal=decimal, **reading)
-    if is_address(table):
-        place = to_keep(table, folder)
-    else:
-        place = Path(os.path.relpath(table, folder)).as_posix()
+    place = to_keep(table, folder) if is_address(table) else path_from(table, folder)
     text, complete = proposed_schema(
         opened.plain, place, opened=opened, query=query, file=target.name, ask=ask
     )

@@ -106,7 +106,7 @@ async def _write(
     if table is not None:
         known |= {"path": str(table.path)}
     async with job.certifying:
-        (job.folder / SCHEMA).write_text(draft.toml(), "utf-8")
+        (job.folder / SCHEMA).write_text(draft.toml(), "utf-8", newline="\n")
         return Path(await run_in_threadpool(shelf.bench.call, "dossier", **known))
 
 

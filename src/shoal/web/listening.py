@@ -38,7 +38,9 @@ def listening(port: int) -> Iterator[socket.socket]:
         msg = f"Browsers refuse to open pages on port {port}. {OTHER}"
         raise OutputError(msg)
     with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # On Windows the usual option would let another program listen on the same port.
+        alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+        listener.setsockopt(socket.SOL_SOCKET, alone, 1)
         try:
             listener.bind((HOST, port))
             listener.listen()

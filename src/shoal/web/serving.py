@@ -30,6 +30,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from shoal.errors import InputError
+from shoal.platforms import STOPS, UNHELD, holds_directories, is_mine, let_go, lock, unlinked_flags
 from shoal.web import (
     answering,
     checking,
@@ -162,39 +163,30 @@ def private_directory(beside: str | Path | None = None) -> Iterator[Path]:
     home = Path(beside or tempfile.gettempdir())
     clear_leftovers(home)
     made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=home))  # for its owner alone, by contract
-    lock = os.open(made, os.O_RDONLY)
-    _lock(lock)
+    held = UNHELD
+    if holds_directories():
+        held = os.open(made, os.O_RDONLY)
+        lock(held)
     try:
         yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)
-        os.close(lock)
+        let_go(held)
 
 
 def clear_leftovers(home: Path) -> None:
     """Remove the directories of this person's pages that nobody holds any more."""
-    for path in home.glob(f"{PREFIX}*"):
+    for path in home.glob(f"{PREFIX}*") if holds_directories() else ():
         with suppress(OSError):  # somebody else's, or just gone
             found = path.lstat()
-            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            if not stat.S_ISDIR(found.st_mode) or not is_mine(found):
                 continue
-            lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            held = os.open(path, unlinked_flags(os.O_RDONLY))
             try:
-                if _lock(lock):
+                if lock(held):
                     shutil.rmtree(path, ignore_errors=True)
             finally:
-                os.close(lock)
-
-
-def _lock(descriptor: int) -> bool:
-    """Lock a directory; return whether nobody else has."""
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+                os.close(held)
 
 
 PATIENCE = 1  # seconds that open connections have once the page ends
@@ -210,11 +202,17 @@ class Server(uvicorn.Server):
             yield
             return
         loop = asyncio.get_running_loop()
-        stops = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        for stop in stops:
-            loop.add_signal_handler(stop, self.handle_exit, stop, None)
+        try:
+            for stop in STOPS:
+                loop.add_signal_handler(stop, self.handle_exit, stop, None)
+        except NotImplementedError:  # Windows hears them outside of its loop
+            kept = {stop: signal.signal(stop, self.handle_exit) for stop in STOPS}
+            yield
+            for stop, handler in kept.items():
+                signal.signal(stop, handler)
+            return
         yield
-        for stop in stops:
+        for stop in STOPS:
             loop.remove_signal_handler(stop)
 
 

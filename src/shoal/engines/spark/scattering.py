@@ -21,13 +21,13 @@ from shoal.audit.tables import digest_of
 from shoal.engines.spark.cells import only_published
 from shoal.engines.spark.shard import as_they_came
 from shoal.engines.spark.work import GROUP, PERSON, TABLE, pickled, read_slice
+from shoal.platforms import sync
 from shoal.progress import limit_threads
 from shoal.release.cells import integer_type, type_of_ends
 from shoal.release.cover import Cover
 from shoal.release.forms import decimals_of, has_means, is_interval, means_of
 from shoal.release.layout import Layout, Suppression
 from shoal.release.recoding import Recoding
-from shoal.release.staging import sync
 from shoal.release.statement import state
 from shoal.release.writing import write_parquet
 

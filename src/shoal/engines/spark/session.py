@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import shoal
 from shoal.errors import OutputError, ShoalError, UsageError
-from shoal.release.staging import OWNER, STOPS, beside, claim, clear_leftovers, undisturbed
+from shoal.platforms import STOPS
+from shoal.release.staging import OWNER, beside, claim, clear_leftovers, undisturbed
 from shoal.table.files import load
 
 if TYPE_CHECKING:

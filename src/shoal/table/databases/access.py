@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 from urllib.parse import quote as percent
 
 from shoal.errors import InputError, OutputError, UsageError, option
+from shoal.platforms import path_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -251,7 +252,7 @@ def to_keep(text: str, folder: Path) -> str:
     if address.kind != "postgresql":
         path = Path(address.place)
         if not path.is_absolute():
-            path = Path(os.path.relpath(path, folder))
+            path = Path(path_from(path, folder))
         return spell_file(address.kind, path, address.table)
     parts = urlsplit(text)
     user, at, host = parts.netloc.rpartition("@")
