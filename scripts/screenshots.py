@@ -1,4 +1,7 @@
-"""Take the pictures of the page that its guide shows: `python scripts/screenshots.py`."""
+"""Take the pictures that the documentation shows of the page, the report and the certificate.
+
+python scripts/screenshots.py [page] [files]   # by default both
+"""
 
 import random
 import sys
@@ -13,13 +16,41 @@ from playwright.sync_api import FilePayload, Page, ViewportSize  # noqa: E402
 
 import chromium  # noqa: E402
 import pages  # noqa: E402
+import shoal  # noqa: E402
 
 ASSETS = ROOT / "docs" / "assets"
+PAPER, DESK = ViewportSize(width=900, height=950), ViewportSize(width=1100, height=950)
 SIZE, PHONE = ViewportSize(width=1100, height=760), ViewportSize(width=400, height=800)
 PATIENCE = 120_000  # milliseconds
+CONTEXT = {"institution": "The Example Institute", "purpose": "Research on incomes by region"}
 
 
 def main() -> None:
+    """Take the pictures that are asked for."""
+    for name in sys.argv[1:] or PICTURES:
+        PICTURES[name]()
+
+
+def take_files() -> None:
+    """Take the report and the certificate of the README's release, as they look when opened."""
+    people = shoal.census()
+    schema = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="income")
+    require = [shoal.principles.EpsilonM(epsilon=2000, m=5), shoal.principles.KAnonymity(k=11)]
+    with tempfile.TemporaryDirectory() as place, chromium.browser() as started:
+        published, signed = Path(place) / "published", Path(place) / "certificate.html"
+        release = shoal.anonymize(people, schema, require=require, context=CONTEXT)
+        release.write(published)
+        shoal.certificate(published, signed)
+        for shown, name, size in (
+            (published / "report.html", "report", DESK),
+            (signed, "certificate", PAPER),
+        ):
+            page = started.new_page(viewport=size)
+            page.goto(shown.as_uri())
+            page.screenshot(path=ASSETS / f"{name}.png")
+
+
+def take_page() -> None:
     """Go through the steps with the demo table, on a desk and on a phone in the dark."""
     with (
         tempfile.TemporaryDirectory() as home,
@@ -89,6 +120,8 @@ def picture(page: Page, name: str) -> None:
     """Take a picture of what is in view."""
     page.screenshot(path=ASSETS / f"page-{name}.png")
 
+
+PICTURES = {"page": take_page, "files": take_files}
 
 if __name__ == "__main__":
     main()

@@ -225,7 +225,7 @@ def test_a_private_file_appears_whole(tmp_path: Path, system: Any) -> None:
     assert names_in(tmp_path) == ["file"]
 
 
-def test_what_stops_a_command_is_what_the_system_has(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_stops_a_run_is_what_the_system_has(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(signal, "SIGHUP")
     found = importlib.util.spec_from_file_location("fresh", platforms.__file__)
     assert found is not None

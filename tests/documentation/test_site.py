@@ -5,14 +5,26 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
+import chromium
 from documentation.pages import DOCS, ROOT
 
+FIRST = {  # what people type, and the page that answers it
+    "k-anonymity": "k-anonymity: KAnonymity",
+    "l-diversity": "DistinctL: distinct l-diversity",
+    "t-closeness": "TCloseness: t-closeness",
+    "differential privacy": "Shoal and differential privacy",
+}
+PATIENCE = 60_000  # milliseconds
 COMMAND = Path(sys.executable).with_name("zensical")
 LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
 
@@ -84,6 +96,39 @@ def test_the_site_builds_with_every_page_and_no_link_leads_nowhere(tmp_path):
     assert broken(site, pages) == []
     for path, parsed in pages.items():
         assert not [link for link in parsed.loaded if urlsplit(link).netloc], path
+
+
+@contextmanager
+def served(place: Path):
+    """Serve a directory, as the README says, and give its address."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_said):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(place)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/index.html"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.long
+@pytest.mark.browser
+def test_search_finds_the_page_of_a_term_first(tmp_path):
+    shutil.copytree(DOCS, tmp_path / "docs")
+    shutil.copy(ROOT / "zensical.toml", tmp_path)
+    assert build(tmp_path).returncode == 0
+    from playwright.sync_api import expect
+
+    with served(tmp_path / "site") as address, chromium.browser() as started:
+        page = started.new_page()
+        page.goto(address)
+        page.locator(".md-search__button").click()
+        for asked, title in FIRST.items():
+            page.locator("input[placeholder*=earch]").first.fill(asked)
+            first = page.locator("li a:visible h2").first
+            expect(first).to_have_text(title, timeout=PATIENCE)
 
 
 def test_a_broken_link_is_found(tmp_path):

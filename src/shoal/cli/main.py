@@ -19,10 +19,12 @@ import typer
 from shoal import ShoalError, __version__
 from shoal.cli import show
 from shoal.cli.panels import PanelledCommand, PlainGroup
-from shoal.platforms import STOPS
 from shoal.views.commands import as_typed
 from shoal.views.terminal import plain_lines
 
+STOPS = tuple(  # how the system, or whoever sits at it, asks a command to stop
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 IMPATIENCE = 1.0  # seconds after which whoever asks again is not just impatient
 INTERRUPTED = "shoal: interrupted. No half-written file is left."
 
