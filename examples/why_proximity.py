@@ -22,8 +22,8 @@ from shoal.datasets.census import ROWS, census
 from shoal.exact import upward
 from shoal.notation import exact
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 from shoal.views.charts.base import draw
 
 if TYPE_CHECKING:

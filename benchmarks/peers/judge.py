@@ -22,8 +22,9 @@ from shoal.audit.matches import candidate_risks
 from shoal.audit.published import open_published
 from shoal.audit.regularity import MatchGraph, published_boxes
 from shoal.release.stated import StatedColumn
-from shoal.table.coded import Sensitive, code_table
+from shoal.table.coded import code_table
 from shoal.table.schema import RESERVED
+from shoal.table.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from peers.cases import Case, Levels

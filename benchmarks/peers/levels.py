@@ -30,8 +30,8 @@ import shoal
 from shoal.audit.published import open_published
 from shoal.audit.survey import measure_levels
 from shoal.principles.l_diversity import RecursiveCL
-from shoal.table.coded import Sensitive
 from shoal.table.hierarchy import read_levels
+from shoal.table.sensitive import Sensitive
 
 CLOSE = 1e-9  # relative; pycanon adds up doubles
 NOTHING = "nothing holds"

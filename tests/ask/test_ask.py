@@ -24,8 +24,9 @@ from shoal.cli.main import commands
 from shoal.runs.asked import asked as public
 from shoal.table.forms import FORMS
 from shoal.table.grid import KINDS_OF_CELLS
+from shoal.table.headers import KNOWN, UNKNOWN
 from shoal.table.missing import Missing
-from shoal.table.schema import KINDS, KNOWN, UNKNOWN
+from shoal.table.schema import KINDS
 from shoal.table.settings import read_settings
 from shoal.views.again import command
 from shoal.views.commands import Command

@@ -19,8 +19,8 @@ from shoal.audit.published import Published
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 SCHEMA = shoal.Schema(quasi="q", sensitive="s")
 BOUNDING = [

@@ -17,7 +17,7 @@ from shoal.audit.covers import CellCover
 from shoal.audit.exposure import nearness
 from shoal.audit.published import open_published
 from shoal.audit.survey import riskiest_records
-from shoal.table.coded import Sensitive
+from shoal.table.sensitive import Sensitive
 
 SCHEMA = shoal.Schema(quasi=["q"], sensitive="s")
 ABOVE, BELOW = 1 + Fraction(1, 10**9), 1 - Fraction(1, 10**9)

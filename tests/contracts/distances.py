@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.distances.relation import Band, Bits, Points, Relation, Unsure, neighbourhood_sizes, pack
+from shoal.distances.counting import neighbourhood_sizes
+from shoal.distances.relation import Band, Bits, Points, Relation, Unsure, pack
 from shoal.notation import parse
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 
 def sensitive(*columns, kind=None):

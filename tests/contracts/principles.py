@@ -13,8 +13,8 @@ import pytest
 import shoal
 from shoal.notation import parse
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 TRIES = 25
 LEVELS = 1e-9

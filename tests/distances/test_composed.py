@@ -13,8 +13,8 @@ import shoal
 from reference.composed import composed, prefix, risk
 from shoal.errors import UsageError
 from shoal.notation import parse
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 CODES = ["E11.9", "E11.0", "E11", "E1", "I20.1", "I21", "I2", "Z9"]
 WEIGHTS = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]

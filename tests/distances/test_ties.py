@@ -12,8 +12,8 @@ import shoal
 from shoal.distances.relation import near
 from shoal.errors import InputError
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 
 def sensitive(*columns):

@@ -18,10 +18,11 @@ from reference import people as oracle
 from shoal.audit.people import Members
 from shoal.audit.published import Published, read_release
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive, persons_of
+from shoal.table.coded import persons_of
 from shoal.table.coding import code_column
 from shoal.table.partition import PersonOf
 from shoal.table.people import values_of
+from shoal.table.sensitive import Sensitive
 from shoal.views.again import command
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ import pytest
 import shoal
 from shoal.errors import UsageError
 from shoal.principles.groups import Groups
-from shoal.table.coded import ValueSets, code_table
+from shoal.table.coded import code_table
 from shoal.table.people import SeveralValues, by_people, one_value_each
+from shoal.table.sensitive import ValueSets
 
 TABLE = pl.DataFrame(
     {

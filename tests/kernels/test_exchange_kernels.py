@@ -21,8 +21,9 @@ from shoal.kernels.exchange.swaps import HELPFUL, chain, merge, repair, round_ro
 from shoal.kernels.relations import cross, excess_after, proximate
 from shoal.methods import exchanging
 from shoal.methods.annealing import REACH, Annealing
-from shoal.methods.exchanging import FEW_ROWS, RESIZED, SWAPS, Exchanging, Moves, blocks
+from shoal.methods.exchanging import Exchanging
 from shoal.methods.nearby import nearest_rows
+from shoal.methods.passes import FEW_ROWS, RESIZED, SWAPS, Moves, blocks
 
 LARGEST = 400
 

@@ -19,7 +19,8 @@ from shoal.methods.choice import check_value
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
-from shoal.table.coded import Sensitive, code_table
+from shoal.table.coded import code_table
+from shoal.table.sensitive import Sensitive
 
 # Each with how many members may be near to one of n, and who is near to v.
 JUDGES = {

@@ -12,8 +12,8 @@ import pytest
 import shoal
 from reference import partitions
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 DISEASE = (  # GP Table I: flu, asthma, bronchitis, none
     [0.5, 0.4, 0.4, 0.3, 0.2, 0.2, 0.8, 0.3],

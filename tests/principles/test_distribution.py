@@ -16,8 +16,8 @@ import shoal
 from contracts.families import DISTRIBUTIONAL, PATHS, TREE
 from reference import distribution
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 partitions = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=9), min_size=1, max_size=4)
 levels = st.sampled_from([1, 1.5, 2, 2.5, 3, 4])

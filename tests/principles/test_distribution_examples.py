@@ -11,8 +11,8 @@ import pytest
 import shoal
 from shoal.errors import BadParameter, UsageError
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 
 def measured(principle, *groups):

@@ -22,8 +22,9 @@ from shoal.errors import InputError
 from shoal.methods.base import Task
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
-from shoal.table.coded import Sensitive, code_table
+from shoal.table.coded import code_table
 from shoal.table.coding import code_lenient
+from shoal.table.sensitive import Sensitive
 
 values = st.none() | st.integers(0, 6)
 tables = st.lists(st.lists(values, min_size=1, max_size=6), min_size=1, max_size=4)

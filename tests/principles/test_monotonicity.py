@@ -15,8 +15,8 @@ from contracts.families import DISTRIBUTIONAL
 from shoal.notation import known_terms
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 SURVIVE = [
     shoal.principles.KAnonymity(k=3),

@@ -13,8 +13,8 @@ import shoal
 from amount import examples
 from shoal.errors import BadParameter
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 ASKED = [
     shoal.principles.KAnonymity(k=3),

@@ -16,8 +16,8 @@ from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.principles.ordered import Ranked
 from shoal.principles.requirement import requirements
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 from tables import decimals, groups_of_numbers, small_integers
 
 widths = st.one_of(st.integers(0, 9), st.sampled_from([0.1, 0.2, 0.5, 1.5, 2.25]))

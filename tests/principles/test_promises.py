@@ -17,8 +17,8 @@ from shoal.notation import parse
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
 from shoal.runs.consider import consider
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 from shoal.views.sentences import promised
 
 pytestmark = pytest.mark.more

@@ -19,8 +19,8 @@ from shoal.exact import above, at_least, at_most, downward, upward, written
 from shoal.notation import known_terms, parse
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 TABLES = 60
 ASKED = [

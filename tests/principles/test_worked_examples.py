@@ -11,8 +11,8 @@ import pytest
 import shoal
 from shoal.principles.groups import Groups
 from shoal.principles.ordered import Ranked
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 ANDY = {
     "age": [17, 19, 20, 24, 29, 34, 39, 45],

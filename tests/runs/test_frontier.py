@@ -15,9 +15,10 @@ from shoal.notation import known_terms, parse
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups
 from shoal.runs import trials as trials_module
-from shoal.runs.tune import FEWEST, Frontier, Setting, bend_of, parameters
-from shoal.table.coded import Sensitive
+from shoal.runs.knees import FEWEST
+from shoal.runs.tune import Frontier, Setting, bend_of, parameters
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 from shoal.views.pages import frontier_part
 from shoal.views.tables import print_frontier
 

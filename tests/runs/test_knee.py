@@ -7,7 +7,8 @@ import pytest
 
 import shoal
 from shoal.principles.requirement import requirements
-from shoal.runs.tune import grid_of, knee
+from shoal.runs.knees import knee
+from shoal.runs.tune import grid_of
 
 
 def _grid(vary: str | None, *require: str):

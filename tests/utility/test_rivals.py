@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import shoal
 from reference.rivals import can_be_taken_apart, certainty
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.sensitive import Sensitive
 
 SCHEMA = shoal.Schema(quasi="row", sensitive="pay")
 

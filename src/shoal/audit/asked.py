@@ -17,8 +17,9 @@ from shoal.principles.requirement import requirements
 from shoal.release.stated import StatedColumn
 from shoal.table.files import FORMATS, part_files
 from shoal.table.forms import TWO_TABLES, stems
+from shoal.table.headers import UNKNOWN
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.schema import LABELS, PSEUDONYM, UNKNOWN
+from shoal.table.schema import LABELS, PSEUDONYM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,16 +21,17 @@ import numpy as np
 from shoal.audit.guessing import promised_widths
 from shoal.audit.matches import SPREAD, spread
 from shoal.distances.bands import band_of_column
+from shoal.distances.counting import most_near
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
-from shoal.distances.relation import equality, most_near, unsure
+from shoal.distances.relation import equality, unsure
 from shoal.exact import downward, percent, upward
 from shoal.notation import exact
 from shoal.principles.groups import Groups
 from shoal.principles.unasked import near_by
 from shoal.sampling import drawn_from, within
-from shoal.table.coded import Sensitive
 from shoal.table.coding import code_lenient, quantity
+from shoal.table.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

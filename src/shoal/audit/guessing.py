@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from shoal.audit.published import Published
     from shoal.principles.base import GuessBound, Principle
     from shoal.principles.requirement import Requirement
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.audit.cells import cell_codes
-from shoal.distances.relation import equality, most_people
+from shoal.distances.counting import most_people
+from shoal.distances.relation import equality
 from shoal.errors import UsageError
 from shoal.exact import upward
 from shoal.notation import exact, is_number
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from shoal.audit.verify import Audit
     from shoal.release.cover import Cover
     from shoal.release.release import ReleaseData
-    from shoal.table.coded import Coded, Sensitive
+    from shoal.table.coded import Coded
+    from shoal.table.sensitive import Sensitive
 
 
 THIRDS = 10_000  # the largest denominator of a threshold that has no decimal, as 1/11

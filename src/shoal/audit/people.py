@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.base import Principle
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.audit.cell_counts import CellCount, check_cells, count_cells
 from shoal.audit.claims import (
-    CellCount,
-    check_cells,
     check_columns,
     check_counts,
     check_groups,
     check_rows_in,
-    count_cells,
     manifest_schema,
 )
 from shoal.audit.described import check_done

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from shoal.audit.published import Published
     from shoal.principles.requirement import Requirement
     from shoal.release.manifest import Manifest
-    from shoal.table.coded import Sensitive
     from shoal.table.schema import Schema
+    from shoal.table.sensitive import Sensitive
 
     Valued = tuple[Requirement, Sensitive | None, str | None]  # with the linked table of the value
 

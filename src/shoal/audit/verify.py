@@ -18,8 +18,9 @@ from shoal.principles.base import check_odds
 from shoal.principles.requirement import check_population, check_whose
 from shoal.release.stated import StatedRisk
 from shoal.showing import Shown
-from shoal.table.coded import Sensitive, persons_of
+from shoal.table.coded import persons_of
 from shoal.table.coding import code_lenient, quantity
+from shoal.table.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 MATRIX_BYTES = 2**30  # the largest bit matrix that is made
 BLOCK = 2**20  # pairs evaluated at a time

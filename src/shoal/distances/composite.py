@@ -11,7 +11,7 @@ from shoal.distances.bands import TOLERANCE
 from shoal.distances.base import Distance
 from shoal.errors import BadParameter, UsageError
 from shoal.notation import is_number
-from shoal.table.coded import Sensitive
+from shoal.table.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

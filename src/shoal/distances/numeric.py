@@ -18,7 +18,7 @@ from shoal.notation import is_number
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 FARTHEST = 1e150  # coordinates beyond this are not compared
 FARTHEST_APART = 10**200  # no two others are

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.engines.base import check_method, grouped_people
+from shoal.engines.base import check_method
+from shoal.engines.levels import check_together, levels_of_rows
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.exact import percent
 from shoal.methods.choice import check_least_risk
@@ -74,24 +75,6 @@ def search_people(
     return solved, groups, suppression.beside(len(torn), rows)
 
 
-def _check_together(task: Task, groups: Groups, fewest: int) -> None:
-    """Raise where what compares groups with the table does not hold of people searched apart.
-
-    Each number of rows was searched as a table by itself, and is none to whoever reads them all.
-    """
-    if all(one.principle.by_itself for one in task.requirements):
-        return
-    people, groups = grouped_people(task, groups)
-    for one, found in zip(task.requirements, people.measure(groups), strict=True):
-        if not one.principle.by_itself and not found.holds:
-            msg = (
-                f"{one!r} compares groups with the whole table, but people with different "
-                "numbers of rows are never in one group, so it cannot hold. Publish the same "
-                f"number of rows of every person: {option('most_rows', fewest)}."
-            )
-            raise NotAchievable(msg)
-
-
 @dataclass(frozen=True, eq=False)
 class _Part:
     """People searched by themselves: the table of those published, and their groups."""
@@ -118,7 +101,7 @@ class _Search:
         parts = self.by_count(published)
         found, groups, suppression = self.joined(parts)
         if len(parts) > 1:
-            _check_together(found, groups, int(published[:, 0].min()))
+            check_together(found, groups, int(published[:, 0].min()))
         return found, groups, suppression
 
     def torn(self, published: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -212,7 +195,7 @@ class _Search:
         rows = published.copy()
         parts: list[_Part] = []
         reason = NotAchievable("")
-        levels, there = _levels(published)
+        levels, there = levels_of_rows(published)
         for place, level in enumerate(levels):
             people = np.concatenate(there[place])
             if not len(people):
@@ -402,24 +385,3 @@ def _besides(problem: NotAchievable, torn: int) -> NotAchievable:
 
 def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
-
-
-def _levels(
-    published: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], list[list[NDArray[np.int64]]]]:
-    """Return the different numbers of rows, each before all lower ones, and the people with each.
-
-    The last one is below all others, whether anybody has it or not.
-    """
-    alike = Groups.alike(
-        len(published), ((column, int(column.max()) + 1) for column in published.T)
-    )
-    people = alike.parts()
-    levels = published[[some[0] for some in people]]
-    order = np.lexsort((*levels.T[::-1], levels.sum(axis=1)))[::-1]
-    levels, there = levels[order], [[people[place]] for place in order]
-    bottom = published.min(axis=0)
-    if (levels[-1] != bottom).any():
-        levels = np.vstack([levels, bottom])
-        there.append([np.empty(0, np.int64)])
-    return levels, there

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from shoal.principles.requirement import Requirement
     from shoal.release.graph import GeneralizationGraph
     from shoal.release.layout import Found
-    from shoal.table.coded import Coded, Sensitive
+    from shoal.table.coded import Coded
     from shoal.table.people import Population
+    from shoal.table.sensitive import Sensitive
 
 
 CUTTING = ("Mondrian", "Split", "Oblivious")  # whose groups come from cuts; a test holds it

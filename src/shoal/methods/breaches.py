@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from shoal.methods.exchanging import Exchanging
     from shoal.principles.base import Pairwise
     from shoal.principles.groups import Measurement
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 SHOWN = 3  # sensitive values that a message names
 

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
     from shoal.principles.requirement import Requirement
     from shoal.release.layout import Found, Suppression
-    from shoal.table.coded import Coded, Sensitive
+    from shoal.table.coded import Coded
+    from shoal.table.sensitive import Sensitive
 
     Solve = Callable[[Task, Method, Fraction], tuple[Task, Found, Suppression]]
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from shoal.methods.base import Task
     from shoal.principles.groups import Measurement
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 PRICE_BITS = 58  # the assignment moves prices by about n² times the largest cost

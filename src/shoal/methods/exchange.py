@@ -372,7 +372,7 @@ class XColor(Method):
 
     def search(self, task: Task) -> Groups:
         """Colour the rows."""
-        from shoal.distances.relation import neighbourhood_sizes
+        from shoal.distances.counting import neighbourhood_sizes
         from shoal.kernels.exchange.colouring import xcolor
         from shoal.kernels.exchange.state import labels_of
 

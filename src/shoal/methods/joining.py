@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.methods.base import Task
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 TIE = 1e-9  # what rounding alone tells apart counts as equal
 

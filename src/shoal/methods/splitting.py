@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from shoal.methods.cutting import Judge
     from shoal.principles.groups import Demand
     from shoal.principles.ordered import Ordered
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 PIECES = 16  # subtrees that are handed to threads; fixed, so results never depend on the machine

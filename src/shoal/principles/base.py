@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from shoal.distances.relation import Relation, most_near
+from shoal.distances.counting import most_near
 from shoal.errors import InputError, UsageError, option
 from shoal.exact import WHOLE, at_most, written
 from shoal.notation import Term, is_number
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.distances.relation import Relation
     from shoal.principles.ordered import OneDimensional, Ordered
     from shoal.principles.requirement import Requirement
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 @dataclass(frozen=True)

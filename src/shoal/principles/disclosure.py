@@ -25,7 +25,7 @@ from shoal.principles.histogram import Histogram, counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 GROUNDS = ("equal", "ordered")

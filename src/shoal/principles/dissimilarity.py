@@ -18,17 +18,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shoal.distances.base import Distance
+from shoal.distances.counting import counting_work, most_near, neighbourhood_sizes
 from shoal.distances.numeric import Absolute, Lp
-from shoal.distances.relation import (
-    Band,
-    Points,
-    Relation,
-    Unsure,
-    counting_work,
-    most_near,
-    neighbourhood_sizes,
-    unsure,
-)
+from shoal.distances.relation import Band, Points, Relation, Unsure, unsure
 from shoal.errors import BadParameter
 from shoal.exact import at_least, at_most, downward, upward
 from shoal.kernels.metrics import SMALLEST
@@ -38,7 +30,7 @@ from shoal.principles.foresight import RequirementPlan
 from shoal.principles.groups import Groups, Measurement
 
 if TYPE_CHECKING:
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 DEFAULT = Lp()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from shoal.distances.relation import Relation
     from shoal.principles.base import Principle
-    from shoal.table.coded import Sensitive, ValueSets
+    from shoal.table.sensitive import Sensitive, ValueSets
 
     Counts = NDArray[np.int64]
 
@@ -159,7 +159,8 @@ def most_together(
 
     Missing values, of the last class `gap`, are in every run.
     """
-    from shoal.distances.relation import Band, Unsure, most_people
+    from shoal.distances.counting import most_people
+    from shoal.distances.relation import Band, Unsure
 
     band = Band(np.arange(len(reach), dtype=np.int32), reach)
     runs = band if gap is None else Unsure(band, gap)

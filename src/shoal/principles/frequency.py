@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from shoal.distances.relation import Band, equality, most_near, unsure
+from shoal.distances.counting import most_near
+from shoal.distances.relation import Band, equality, unsure
 from shoal.exact import at_most, upward
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import GuessBound, Pairwise
@@ -19,7 +20,7 @@ from shoal.principles.ordered import Ordered
 if TYPE_CHECKING:
     from shoal.distances.relation import Relation
     from shoal.principles.groups import Groups
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 GUESS = "Limit the chance of guessing {column}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 LARGEST = 2**62  # what integers of 64 bits are trusted with

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.groups import Groups
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 def counted(codes: NDArray) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

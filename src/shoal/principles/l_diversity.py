@@ -28,7 +28,7 @@ from shoal.principles.histogram import Histogram, as_worst, counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 SOURCE = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, TKDD 2007"
 SCALE = 2**44  # an entropy that is not that of equal shares is a multiple of one in this many

@@ -33,7 +33,7 @@ from shoal.notation import number, whole_number
 from shoal.principles.base import Searchable
 from shoal.principles.foresight import Limit, RequirementPlan, counts_of, most_together, thinned
 from shoal.principles.groups import Demand, Groups
-from shoal.table.coded import Sensitive
+from shoal.table.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from shoal.distances.relation import Relation
     from shoal.principles.base import Principle
     from shoal.principles.groups import Measurement
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 CLOSE_GUESS = "Limit the chance of a close guess of {column}"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from shoal.principles.base import Principle
     from shoal.principles.requirement import Requirement
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 STEPS = 100  # of a width
 NARROWER = (0.9, 0.75, 0.5, 0.25)  # of the largest width, where a search does not reach that

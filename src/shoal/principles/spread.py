@@ -21,7 +21,7 @@ from shoal.principles.histogram import Histogram, as_worst, whole_numbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 FARTHEST = 10**140  # how large numbers may be whose squares are added as doubles

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from shoal.distances.base import Distance
     from shoal.principles.base import GuessBound, Principle
     from shoal.principles.groups import Groups
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 RECURSIVE = (2, 3)  # the l at which the least c of recursive (c,l)-diversity is measured

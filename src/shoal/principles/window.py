@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.distances.bands import band_of_column
-from shoal.distances.relation import Band, beside_missing, unsure
+from shoal.distances.counting import beside_missing
+from shoal.distances.relation import Band, unsure
 from shoal.exact import wide
 from shoal.notation import exact
 from shoal.principles.base import GuessBound, Pairwise, Principle
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from shoal.distances.relation import Relation
     from shoal.principles.groups import Groups
-    from shoal.table.coded import Sensitive
+    from shoal.table.sensitive import Sensitive
 
 
 @dataclass(frozen=True, repr=False)

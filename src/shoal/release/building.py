@@ -14,15 +14,9 @@ from shoal.principles.groups import Groups
 from shoal.progress import Progress, silent
 from shoal.release.cells import carried_text, count_formulas, count_quasi_formulas, unchanged
 from shoal.release.cover import Cover, covers, mean_over_rows
-from shoal.release.forms import (
-    as_it_was,
-    cell_means,
-    check_names,
-    check_one_line,
-    has_means,
-    take_apart,
-)
+from shoal.release.forms import as_it_was, check_names, check_one_line, has_means, take_apart
 from shoal.release.layout import Layout, alone_with_their_rows, lay_out
+from shoal.release.means import cell_means
 from shoal.release.recoding import LinkedRecoding, Recoding
 from shoal.release.stated import loss_of
 from shoal.release.statement import describe, describe_linked, state

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.release.forms import Means
+    from shoal.release.means import Means
     from shoal.table.coded import Coded, Space
     from shoal.table.column import Column
 

@@ -35,7 +35,8 @@ from shoal.release.stated import (
     one_of,
 )
 from shoal.table.forms import FORMS, PEOPLE, TWO_TABLES, stems
-from shoal.table.schema import KNOWN, NODE, PERSON, REAL, RESERVED, UNKNOWN
+from shoal.table.headers import KNOWN, UNKNOWN
+from shoal.table.schema import NODE, PERSON, REAL, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

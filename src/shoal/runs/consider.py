@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from shoal.ask.ask import Ask
     from shoal.principles.base import Principle
     from shoal.principles.requirement import Requirement
-    from shoal.table.coded import Sensitive
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
+    from shoal.table.sensitive import Sensitive
 
     Linked = Mapping[str, pl.DataFrame]  # tables by the names that they are linked under
 

@@ -25,9 +25,9 @@ from shoal.exact import percent, upward
 from shoal.methods.choice import check_task
 from shoal.principles.groups import Groups
 from shoal.runs.run import Run
-from shoal.table.coded import Coded, Sensitive
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import Schema
+from shoal.table.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from shoal.methods.base import Method, Task
     from shoal.principles.requirement import Require
+    from shoal.table.coded import Coded
     from shoal.table.missing import Missing
 
 ROWS = 8  # 40,320 assignments; nine rows have nine times as many

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from shoal.engines.base import Engine
     from shoal.engines.spark.engine import Spark
     from shoal.principles.requirement import Require, Requirement
-    from shoal.table.coded import Coded, Sensitive
+    from shoal.table.coded import Coded
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
+    from shoal.table.sensitive import Sensitive
 
 NOTABLE = 10  # the m up to which it is told why no larger one is achievable
 

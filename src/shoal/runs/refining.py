@@ -35,9 +35,9 @@ from shoal.release.cover import covers
 from shoal.runs.checks import check_cells
 from shoal.runs.knowing import check_plain, outcomes, variation
 from shoal.runs.run import Run
-from shoal.table.coded import Sensitive
 from shoal.table.grid import REGIONS, TIGHT
 from shoal.table.reading import take_frame
+from shoal.table.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -46,8 +46,8 @@ from shoal.runs.ledger import (
     of_newcomers,
     take_turn,
     thresholds_of,
-    without_person,
 )
+from shoal.runs.looking_back import without_person
 from shoal.runs.publish import write_release
 from shoal.runs.refusing import check_labels, check_shown, shown_unchanged
 from shoal.runs.release import Release
@@ -55,9 +55,10 @@ from shoal.runs.remarks import Remark, about_columns
 from shoal.runs.restored import add_to_log, check_begin, check_newest
 from shoal.table.databases.access import is_outlet
 from shoal.table.groupings import Runs
+from shoal.table.headers import KNOWN
 from shoal.table.partition import PersonOf
 from shoal.table.reading import take_frame
-from shoal.table.schema import KNOWN, PERSON, REAL
+from shoal.table.schema import PERSON, REAL
 from shoal.table.settings import ROLES
 
 if TYPE_CHECKING:

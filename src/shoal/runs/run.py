@@ -197,7 +197,7 @@ class Run(AboutRun):
         check_budget(self.seconds)
         Randomness(self.seed)
         if is_spark(engine_of(self.engine)):
-            from shoal.runs.spread import check_spread
+            from shoal.runs.spread_checks import check_spread
 
             check_spread(self)
 

@@ -20,7 +20,7 @@ from shoal.errors import InputError, UsageError, option
 from shoal.table.columns import FileLayout
 from shoal.table.delimited import BOM, SEPARATORS, in_utf8, read_csv, utf8_lines
 from shoal.table.frames import hold_times
-from shoal.table.schema import check_header
+from shoal.table.headers import check_header
 from shoal.table.strict import once
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import BadCells, InputError, UsageError, option
-from shoal.table.coded import Sensitive
 from shoal.table.coding import check_type, code_asked
 from shoal.table.missing import MISSING_LABEL, complete_rows, first_rows
 from shoal.table.partition import PersonOf, renumber
 from shoal.table.schema import CELLS, PERSON, RESERVED, Schema
+from shoal.table.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

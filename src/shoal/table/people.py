@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shoal.errors import BadCells, InputError, UnknownColumn, UsageError, option
-from shoal.table.coded import Coded, Sensitive, ValueSets, coordinates, persons_of
+from shoal.table.coded import Coded, coordinates, persons_of
 from shoal.table.coding import check_type, code_lenient
 from shoal.table.ends import ranks_within
 from shoal.table.missing import first_rows, is_missing
 from shoal.table.partition import Everyone
 from shoal.table.schema import PERSON
+from shoal.table.sensitive import Sensitive, ValueSets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -42,7 +42,7 @@ from shoal.table.frames import (
     take_arrow,
     take_pandas,
 )
-from shoal.table.schema import check_header
+from shoal.table.headers import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

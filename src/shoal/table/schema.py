@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.ask.fields import AboutColumns
 from shoal.ask.options import MAPS, NAMES, options_of
-from shoal.errors import InputError, UnknownColumn, UsageError, option
+from shoal.errors import UnknownColumn, UsageError, option
 from shoal.notation import is_number
 from shoal.table.column import hierarchy_of
 from shoal.table.dates import check_format, iso_column
 from shoal.table.decimals import check_decimal, plain_numbers
 from shoal.table.grid import read_bounds, read_step
+from shoal.table.headers import KNOWN, check_person
 from shoal.table.missing import check_policy
 from shoal.table.trimming import Trim, done_first, read_trim
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
     import polars as pl
 
@@ -40,7 +41,6 @@ OPTIONS = options_of(AboutColumns)
 BY_COLUMN = tuple(name for name, one in OPTIONS.items() if one.within)
 CELLS = tuple(n for n in BY_COLUMN if n not in {"types", "order", "hierarchies", "weights"})
 PERSON = "person"  # the role of the person column, and the published column of numbers
-KNOWN, UNKNOWN = "known", "unknown"  # how many rows a person has, to a reader
 NOBODY = "nobody"  # who knows a column of a person, where its owner says so
 PSEUDONYM = "pseudonym"  # the role of a published column of keyed hashes
 
@@ -379,41 +379,3 @@ def _taken(name: str, given: Any) -> Any:
         return {column: check_format(column, said) for column, said in entries.items()}
     taken: Any = {"order": tuple, "hierarchies": hierarchy_of}.get(name)
     return {column: taken(said) for column, said in entries.items()} if taken else entries
-
-
-def check_person(
-    person: str | None, most_rows: int | None, rows: str, replaced: Collection[str]
-) -> None:
-    """Raise where what is said of people makes no sense."""
-    if rows not in (KNOWN, UNKNOWN):
-        msg = f"{option('rows')} takes {KNOWN} or {UNKNOWN}. Got {rows!r}."
-        raise UsageError(msg)
-    whole = isinstance(most_rows, int) and not isinstance(most_rows, bool)
-    if most_rows is not None and (not whole or most_rows < 1):
-        msg = f"{option('most_rows')} takes a whole number of at least 1. Got {most_rows!r}."
-        raise UsageError(msg)
-    if person is None and (most_rows is not None or rows == UNKNOWN):
-        said = option("rows", UNKNOWN) if most_rows is None else option("most_rows")
-        msg = f"{said} needs a person column. Name it with {option('person')}."
-        raise UsageError(msg)
-    if person is not None and person in replaced:
-        msg = (
-            f"Column {person!r} is the person column. Pseudonyms would link people across "
-            "releases, so Shoal publishes a new random number instead. Leave out "
-            f"{option('pseudonymize')}."
-        )
-        raise UsageError(msg)
-
-
-def check_header(header: Sequence[str], name: str) -> None:
-    """Raise where a column has no name or two columns share one."""
-    places: dict[str, int] = {}
-    for place, column in enumerate(header):
-        if not column.strip():
-            msg = f"Column {place + 1} of {name!r} has no name. Give every column a name."
-            raise InputError(msg)
-        first = places.setdefault(column, place)
-        if first != place:
-            both = f"Columns {first + 1} and {place + 1} of {name!r}"
-            msg = f"{both} are both named {column!r}. Rename one."
-            raise InputError(msg)

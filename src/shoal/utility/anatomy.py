@@ -18,10 +18,11 @@ from shoal.principles.frequency import FrequencyL
 from shoal.principles.groups import Groups, Measurement
 from shoal.release.layout import Randomness
 from shoal.release.places import new_directory
-from shoal.table.coded import Sensitive, code_table
+from shoal.table.coded import code_table
 from shoal.table.coding import code_column
 from shoal.table.reading import give_frame, read_table, take_frame
 from shoal.table.schema import RESERVED
+from shoal.table.sensitive import Sensitive
 from shoal.table.settling import settle
 from shoal.utility.queries import TwoTables
 

@@ -320,7 +320,7 @@ def take_cells(cover: Cover, rows: NDArray[np.int64]) -> tuple[Spread, NDArray[n
     spread, means = spread_over(cover), cover.means
     if means is None or not isinstance(spread, Intervals):
         return spread, cover.borne.astype(np.int64)
-    from shoal.release.forms import mean_texts
+    from shoal.release.means import mean_texts
 
     places = spread.steps.exact_places(mean_texts(cover.domain, means.only(cover.borne)))
     each = np.stack([cover.borne, places, rows])  # groups that a reader sees as one cell are one

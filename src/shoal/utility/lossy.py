@@ -27,10 +27,10 @@ from shoal.audit.regularity import MatchGraph, whole_boxes
 from shoal.errors import InputError
 from shoal.kernels.freeform.coverage import spread_density
 from shoal.kernels.freeform.tree import build
-from shoal.table.coded import Sensitive
 from shoal.table.coding import QUANTITY, code_lenient
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import RESERVED
+from shoal.table.sensitive import Sensitive
 from shoal.utility.columns import Intervals, Spread
 from shoal.utility.queries import BoxTable
 from shoal.utility.sets import Steps

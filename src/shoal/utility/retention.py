@@ -38,7 +38,7 @@ import polars as pl
 from shoal.errors import InputError, UsageError
 from shoal.exact import at_least, downward
 from shoal.notation import exact
-from shoal.table.coded import Sensitive
+from shoal.table.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

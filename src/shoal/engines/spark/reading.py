@@ -32,8 +32,8 @@ from shoal.table.files import (
     is_delimited,
     separated,
 )
+from shoal.table.headers import check_header
 from shoal.table.reading import find_files, read_table
-from shoal.table.schema import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

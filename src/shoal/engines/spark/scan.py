@@ -20,11 +20,12 @@ from shoal.errors import BadCells, InputError, NotAchievable, option
 from shoal.methods.choice import check_value
 from shoal.principles.requirement import asked_of
 from shoal.release.forms import check_names
-from shoal.table.coded import Sensitive, code_cells
+from shoal.table.coded import code_cells
 from shoal.table.coding import check_type
 from shoal.table.frames import hold_times
 from shoal.table.missing import FIRST, MISSING_LABEL, check_policy
 from shoal.table.partition import PersonOf
+from shoal.table.sensitive import Sensitive
 from shoal.table.settling import with_date_formats
 
 if TYPE_CHECKING:

@@ -25,8 +25,9 @@ from shoal.platforms import sync
 from shoal.progress import limit_threads
 from shoal.release.cells import integer_type, type_of_ends
 from shoal.release.cover import Cover
-from shoal.release.forms import decimals_of, has_means, is_interval, means_of
+from shoal.release.forms import has_means, is_interval
 from shoal.release.layout import Layout, Suppression
+from shoal.release.means import decimals_of, means_of
 from shoal.release.recoding import Recoding
 from shoal.release.statement import state
 from shoal.release.writing import write_parquet

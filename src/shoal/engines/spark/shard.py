@@ -36,8 +36,9 @@ from shoal.methods.base import Task
 from shoal.progress import limit_threads
 from shoal.release.building import with_mean_weights
 from shoal.release.cover import Cover
-from shoal.release.forms import cell_sums, has_means, is_interval
+from shoal.release.forms import has_means, is_interval
 from shoal.release.layout import alone_with_their_rows
+from shoal.release.means import cell_sums
 from shoal.release.recoding import typed_kinds
 from shoal.table.coded import persons_of
 

@@ -9,7 +9,7 @@ from shoal.errors import InputError
 from shoal.table.databases.access import MARK, check_standing, quote
 from shoal.table.files import load
 from shoal.table.frames import take_arrow
-from shoal.table.schema import check_header
+from shoal.table.headers import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,0 +1,175 @@
+"""Passes over groups that hold: rows move for less loss, groups are dissolved and founded."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from shoal.kernels.exchange.moves import improve
+from shoal.kernels.exchange.resizing import dissolve, found
+from shoal.kernels.exchange.state import total_loss
+from shoal.kernels.exchange.swaps import (
+    EVERY,
+    HELPFUL,
+)
+from shoal.methods.nearby import nearest_rows, spread
+
+if TYPE_CHECKING:
+    from shoal.kernels.compiling import LongInts, Reals
+    from shoal.kernels.exchange.loss import LossSpace
+    from shoal.kernels.exchange.state import GroupState
+    from shoal.kernels.relations import Relations
+    from shoal.methods.nearby import Start
+
+SWAPS, FEWER_SWAPS = 2, 1  # passes that only exchange two rows; and where sizes differ
+RESIZED = 2  # passes before which groups are dissolved and founded
+FEW_ROWS = 10_000  # among which groups keep their sizes: in few, a loan is not repaid
+LOAN = 4.0  # what the dissolution of a group may lose for once, in what a row loses on average
+FEWEST, MOST = 16, 64  # rows near each row to whose groups it may move
+UNBOUND, LOOSE, MEANT = 24, 16, 10  # where every row fits everywhere; sizes differ; by squares
+ASKED = 4  # of so many rows near a member, one group is asked to take it at the end of a cycle
+# Passes of swaps, what is asked, and what a pass has to gain, where squares are lost: they fall by
+# many small moves, all of which are had where rows are few.
+SQUARED_FEW, SQUARED = (1, 4, 5e-4), (2, 16, 0.1)
+LEVELS = 3  # cuts into halves that make the blocks
+CUTS = (1 / 2, 1 / 3, 2 / 3)  # where they lie, as shares of what is cut
+TINIEST = 1e-12  # and by itself: groups may lose nothing but rounding
+SMALLEST = 1e-6  # gain of a move, in what a row loses on average: less is rounding
+
+
+class Pace(NamedTuple):
+    """How much is looked at before groups hold, and how long they are improved."""
+
+    near: int  # neighbours of each group that the first passes try
+    kept: int  # groups in reach tried at the first widenings, where many groups are wrong
+    kept_far: int  # and at the later ones
+    again: tuple[int, ...]  # how blocks are cut for pairs across those of the first round
+    every: bool  # whether widening weighs exchanges too that leave the other group in breach
+    gain: float  # a pass that gains less is the last
+    ahead: bool  # or one after which the next is likely to gain less, by how much gains fall
+
+
+FEW = Pace(16, 48, 128, (), EVERY, 0.01, ahead=False)
+MANY = Pace(12, 96, 256, (1, 2), HELPFUL, 0.0035, ahead=True)
+
+
+def pace_of(rows: int, relations: Relations) -> Pace:
+    """Return how a table is worked on: in a small one, time is short whatever is looked at.
+
+    Where several requirements meet, hardly any partner is valid at once, so all are weighed.
+    """
+    return FEW if rows <= FEW_ROWS or relations.forms.size > 1 else MANY
+
+
+class Moves:
+    """Groups that hold, and where their rows are; `run` makes one pass.
+
+    `close` are groups close in quasi space, each next to the next, where some are known; `resized`
+    says whether groups are dissolved and founded too; `reach` of how many rows near a row the
+    groups are looked at, where not as many as usual.
+    """
+
+    def __init__(
+        self,
+        space: LossSpace,
+        relations: Relations,
+        groups: GroupState,
+        close: Start | None = None,
+        *,
+        resized: bool = True,
+        reach: int = 0,
+    ) -> None:
+        self.space, self.relations, self.groups = space, relations, groups
+        member = np.arange(groups.rows.shape[1]) < groups.sizes[:, None]
+        home, slot = np.nonzero(member)
+        rows = groups.rows[home, slot]
+        values = np.empty((rows.size, groups.values.shape[2]))
+        values[rows] = groups.values[home, slot]
+        self.homes, self.slots = np.empty((2, rows.size), np.int64)
+        self.homes[rows], self.slots[rows] = home, slot
+        near = MEANT if space.kinds[0] < 0 and len(rows) > FEW_ROWS else LOOSE
+        self.reach = reach or reach_of(relations, near if resized else UNBOUND)
+        self.near = nearest_rows(space, values, self.reach, close)
+        self.block = np.zeros(groups.sizes.size, np.int64)
+        self.scratch = np.zeros((2**LEVELS, 2, groups.sizes.size + 1), np.int64)
+        self.turn, self.pays, self.gained, self.resized = 0, True, 0.0, resized
+        self.swaps, self.asked = FEWER_SWAPS if resized else SWAPS, ASKED
+        self.gain, self.ahead = pace_of(len(rows), relations)[-2:]
+        if space.kinds[0] < 0:
+            self.ahead, few = False, len(rows) <= FEW_ROWS
+            self.swaps, self.asked, self.gain = SQUARED_FEW if few else SQUARED
+        self.since = 0  # all pairs of groups are looked at that changed from this pass on
+
+    def run(self) -> None:
+        """Make one pass in all blocks side by side; `pays` says whether to make another one."""
+        groups, turn = self.groups, self.turn
+        before, self.block = self.block, blocks(groups.values[:, 0], turn)
+        loss, now = total_loss(groups), int(groups.stamps.max()) + 1
+        order = np.argsort(self.block[self.homes] * groups.sizes.size + self.homes, kind="stable")
+        ends = np.searchsorted(self.block[self.homes][order], np.arange(2**LEVELS + 1))
+        least = max(SMALLEST * loss / self.homes.size, TINIEST)
+
+        def resize(own: int) -> None:
+            mine = np.flatnonzero(self.block == own)
+            went = np.empty(groups.rows.shape[1], np.int64)
+            state = (self.space, self.relations, groups, self.homes, self.slots, self.near)
+            loan = LOAN * loss / self.homes.size
+            dissolve(*state, mine, self.block, own, loan, now, went)
+            spare, rows = mine[groups.sizes[mine] == 0], order[ends[own] : ends[own + 1]]
+            found(*state, rows, self.block, own, spare, least, now, went)
+
+        def work(own: int) -> None:
+            improve(
+                self.space,
+                self.relations,
+                groups,
+                self.homes,
+                self.slots,
+                self.near,
+                order[ends[own] : ends[own + 1]],
+                self.block,
+                before,
+                own,
+                0 if turn < self.swaps else max(1, self.reach // self.asked),
+                self.since,
+                now,
+                least,
+                *self.scratch[own],
+            )
+
+        if self.resized and turn < RESIZED:
+            spread([partial(resize, own) for own in range(2**LEVELS)])
+        spread([partial(work, own) for own in range(2**LEVELS)])
+        self.turn += 1
+        self.since = 0 if self.turn == self.swaps else now
+        after, least = total_loss(groups), self.gain
+        if self.ahead and self.gained > least:
+            least = np.sqrt(least * self.gained)  # less, and the next gains less than `gain`
+        self.pays = self.turn <= self.swaps or after < (1 - least) * loss
+        self.gained = 1 - after / max(loss, TINIEST)
+
+
+def reach_of(relations: Relations, usual: int) -> int:
+    """Return how many rows near a row are looked at: more where groups are larger and bound.
+
+    The more members a group has, the fewer rows fit into it, so the more groups have to be asked.
+    """
+    least = int(relations.least[0])
+    if not relations.forms.size:
+        return usual
+    return min(MOST, max(FEWEST, least * (least + 2) // 2))
+
+
+def blocks(places: Reals, turn: int) -> LongInts:
+    """Divide groups into blocks by cuts along one column after the other, others at each turn."""
+    count, columns = places.shape
+    block = np.zeros(count, np.int64)
+    for level in range(LEVELS):
+        along = np.lexsort((places[:, (turn + level) % columns], block))
+        sizes = np.bincount(block, minlength=2**level)
+        home = block[along]
+        rank = np.arange(count) - (np.cumsum(sizes) - sizes)[home]
+        block[along] = 2 * home + (rank >= CUTS[turn % len(CUTS)] * sizes[home])
+    return block

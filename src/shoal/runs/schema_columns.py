@@ -1,0 +1,107 @@
+"""The lines of a proposed schema file that say what its columns are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shoal.ask.ask import key_of, quoted
+from shoal.exact import tidy
+from shoal.inspection.weights import weighing
+from shoal.runs.schema_lines import comment, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shoal.inspection.inspect import ColumnInspection, Inspection
+    from shoal.table.schema import Schema
+
+STEPS = 100  # that numbers are suggested to be rounded to
+PREFIXED = 20  # values from which a code is published by its beginning
+
+
+def lines_of_columns(
+    found: Inspection, schema: Schema, codes: Mapping[str, list[str]]
+) -> list[str]:
+    """Return the lines of all columns: why each has its role, and its keys."""
+    said: list[str] = []
+    weight = proposed_weight(found)
+    for column in found.columns:
+        role = f"{schema.role(column.name) or 'left out'}: {column.why}"
+        if column.name == weight:
+            role = "survey weight: the name suggests how many people a row stands for"
+        said += comment(f"{quoted(column.name)}: {role}.")
+        kind = column.type or "unusable"
+        values = "1 value" if column.distinct == 1 else f"{column.distinct:,} values"
+        said += comment(f"{kind}: {column.reason}; {values}.")
+        if column.question:
+            said += comment(f"? {column.question}")
+        for suspicion in column.suspicions:
+            said += comment(f"! {suspicion.text}")
+        if column.name in schema.published:
+            said += [*_settings(column, schema), *codes.get(column.name, ())]
+        elif column.name in schema.persons and column.name in codes:
+            said += [f"[columns.{key_of(column.name)}]", *codes[column.name]]
+        said.append("")
+    for one in found.kinship:
+        said += comment(one.text)
+    return said
+
+
+def _settings(column: ColumnInspection, schema: Schema) -> list[str]:
+    """Return what a schema file says of one column that is published."""
+    said = [f"[columns.{key_of(column.name)}]"]
+    if column.name in schema.types:
+        said.append(f"type = {quoted(schema.types[column.name])}")
+    if column.order:
+        said.append(f"order = {listed(column.order)}")
+    if column.name in schema.date_formats:
+        said.append(f"date_format = {quoted(schema.date_formats[column.name])}")
+    said += _rounding(column)
+    if column.name in schema.quasi:
+        said += [*_hierarchy(column), "# weight = 2  # its loss counts twice"]
+    return said
+
+
+def proposed_weight(found: Inspection) -> str | None:
+    """Return the column that is a survey weight by its name, if it can be used as one."""
+    return next(
+        (
+            one.name
+            for one in found.columns
+            if weighing(one.name)
+            and one.type == "numeric"
+            and not one.missing
+            and float(one.values["low"]) >= 0
+        ),
+        None,
+    )
+
+
+def _rounding(column: ColumnInspection) -> list[str]:
+    """Suggest to round numbers with decimals to what people know of one another."""
+    if column.type != "numeric" or column.distinct <= PREFIXED:
+        return []
+    low, high = float(column.values["low"]), float(column.values["high"])
+    step = tidy((high - low) / STEPS)
+    finer = step <= 1 and low.is_integer() and high.is_integer()  # than whole numbers are
+    said = [f"# round = {step}  # applied first"] if step and not finer else []
+    return [*said, '# top = "99%"  # higher values are set to this']
+
+
+def _hierarchy(column: ColumnInspection) -> list[str]:
+    """Suggest a hierarchy; codes of which there are many get theirs at once."""
+    if column.type == "code":
+        long = len(str(column.values.get("pattern", ""))) > 2
+        mark = "" if column.distinct > PREFIXED and long else "# "
+        return [f'{mark}hierarchy = "Prefix()"  # 12345, 1234*, 123**']
+    if column.type == "date":
+        return ['# hierarchy = "Calendar()"  # day, month, quarter, year']
+    if column.type == "ordered":
+        return ['# hierarchy = "Grouped(size=3)"']
+    if column.type == "numeric" and column.distinct > PREFIXED:
+        span = float(column.values["high"]) - float(column.values["low"])
+        width = tidy(span / 8)
+        return [f'# hierarchy = "Bins(width={width})"'] if width else []
+    if column.type == "categorical":
+        return [f"# hierarchy = {quoted(column.name + '.csv')}  # label;group;*"]
+    return []
