@@ -18,14 +18,13 @@ from shoal.notation import Term
 from shoal.principles.groups import Groups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from fractions import Fraction
 
     from shoal.engines.spark.engine import Spark
     from shoal.methods.base import Method, Task
+    from shoal.methods.choice import Solve
     from shoal.release.layout import Found, Suppression
 
-    Solve = Callable[[Task, Method, Fraction], tuple[Task, Found, Suppression]]
 
 WITHOUT_GROUPS = (
     "{!r} forms no groups, and its guarantee is not defined if one person can have several "

@@ -11,15 +11,9 @@ from shoal.errors import NotAchievable, option
 from shoal.principles.groups import Groups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
-    from shoal.methods.base import Method, Task
-    from shoal.release.layout import Found, Suppression
-
-    Solve = Callable[[Task, Method, Fraction], tuple[Task, Found, Suppression]]
+    from shoal.methods.base import Task
 
 
 def check_together(task: Task, groups: Groups, fewest: int) -> None:

@@ -31,16 +31,14 @@ from shoal.release.layout import Suppression
 from shoal.table.people import by_people
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from shoal.methods.base import Method, Task
+    from shoal.methods.choice import Solve
     from shoal.release.layout import Found
     from shoal.table.coded import Coded
     from shoal.table.partition import PersonOf
 
-    Solve = Callable[[Task, Method, Fraction], tuple[Task, Found, Suppression]]
 
 SHARES = (1, 5)  # of people in 100, tried where a few are in the way of all others
 
