@@ -30,6 +30,7 @@ HERE = Path(__file__).parents[1]
 QUASI = "age,puma,occupation"
 REQUIRE = "EpsilonM(epsilon=2000, m=5)"
 MEGABYTE = 1e6
+WITHOUT = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}  # imports take longer without bytecode
 SHOWN = 8  # packages, the largest first
 # What is compiled says how long it took: of the time of a kernel, what it calls is not part.
 TIMED = """
@@ -61,7 +62,7 @@ def spent(command: Sequence[object], **environment: str) -> tuple[float, str]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [str(part) for part in command],
-        env={name: text for name, text in os.environ.items() if name != "PYTHONPATH"} | environment,
+        env={name: text for name, text in os.environ.items() if name not in WITHOUT} | environment,
         capture_output=True,
         text=True,
         check=False,

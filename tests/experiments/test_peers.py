@@ -256,3 +256,9 @@ def test_tables_are_put_between_their_marks():
     assert put(once, "x", "new") == once
     with pytest.raises(ValueError, match="no <!-- y -->"):
         put(page, "y", "new")
+
+
+def test_what_is_measured_keeps_bytecode(monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    asked = "import sys; print(sys.dont_write_bytecode)"
+    assert measure([sys.executable, "-S", "-c", asked], limit=60).out.strip() == "False"

@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from squares import bound
 
 import shoal
 from amount import examples
-from reference import proximity, squares
+from reference import partitions, proximity, squares
 from shoal.errors import BadParameter
 from shoal.kernels.exchange.loss import least_added, ncp_after
 from shoal.kernels.exchange.state import make_groups, refresh_each
@@ -94,6 +95,20 @@ def test_one_column_is_exact(numbers, size):
     found = squares.error([numbers], parts(Groups.of(labels)))
     assert found == pytest.approx(squares.least(numbers, size), abs=1e-4)
     assert np.bincount(labels).min() >= size
+
+
+@settings(max_examples=examples(40))
+@given(st.lists(st.tuples(*[st.integers(0, 9)] * 2), min_size=4, max_size=8), st.integers(2, 4))
+def test_no_groups_are_below_the_bound_of_the_benchmark(rows, size):
+    sides = [list(side) for side in zip(*rows, strict=True)]
+    assume(len(rows) >= size and all(len({*side}) > 1 for side in sides))
+    laid = squares.columns(sides, [1.0, 1.0])
+
+    def error(group):
+        return squares.error(laid, [group])
+
+    least = partitions.least_loss(len(rows), lambda group: len(group) >= size, error)
+    assert bound(np.array(rows, float), size) <= 100 * least / (2 * len(rows)) + 1e-9
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=12, max_size=40), st.integers(2, 5))
