@@ -1,6 +1,7 @@
 """A plain run loads what it uses: the rest is what most of a small run's time would go into."""
 
 import json
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -53,6 +54,25 @@ def test_a_plain_run_loads_no_heavy_module(tmp_path: Path, quiet: list[str]) -> 
     assert ("rich" in loaded) is ("--json" not in quiet)  # it draws what JSON does without
     found = (FOREIGN | HERE) & {*loaded}
     assert found == set()
+
+
+BEFORE = """
+import os, sys
+from shoal.cli import main
+assert "numpy" not in sys.modules
+main.finish = lambda *_: print(os.environ["OPENBLAS_NUM_THREADS"])
+sys.argv = ["shoal", "--version"]
+main.main()
+"""
+
+
+@pytest.mark.parametrize(("own", "found"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+def test_a_command_starts_no_threads_for_linear_algebra(own: dict[str, str], found: str) -> None:
+    bare = {name: text for name, text in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", BEFORE], env=bare | own, check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split()[-1] == found
 
 
 @pytest.mark.parametrize("name", sorted(HERE))

@@ -88,6 +88,8 @@ def main() -> None:
     # What is loaded stays: to look through it for garbage again and again takes a tenth of the
     # time of a small run, and of compiling.
     gc.set_threshold(200_000, 50, 50)
+    # NumPy, which is not loaded yet, would start a thread for each core that nothing here needs.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     open_streams()
     show.interrupted.clear()
     show.Settled.code = None
