@@ -108,6 +108,7 @@ def test_no_groups_are_below_the_bound_of_the_benchmark(rows, size):
         return squares.error(laid, [group])
 
     least = partitions.least_loss(len(rows), lambda group: len(group) >= size, error)
+    assert least is not None
     assert bound(np.array(rows, float), size) <= 100 * least / (2 * len(rows)) + 1e-9
 
 
