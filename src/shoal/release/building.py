@@ -16,7 +16,6 @@ from shoal.release.cells import carried_text, count_formulas, count_quasi_formul
 from shoal.release.cover import Cover, covers, mean_over_rows
 from shoal.release.forms import as_it_was, check_names, check_one_line, has_means, take_apart
 from shoal.release.layout import Layout, alone_with_their_rows, lay_out
-from shoal.release.means import cell_means
 from shoal.release.recoding import LinkedRecoding, Recoding
 from shoal.release.stated import loss_of
 from shoal.release.statement import describe, describe_linked, state
@@ -254,7 +253,11 @@ def recode(
                 f"{option('form')}, or exclude those rows: {option('missing', 'drop')}."
             )
             raise UsageError(msg)
-        means = cell_means(column, found) if shown else None
+        means = None
+        if shown:
+            from shoal.release.means import cell_means
+
+            means = cell_means(column, found)
         different[column.name] = replace(cover, means=means).distinct()
         progress("recode", place / (len(quasi) + 1))
     return different, ncp

@@ -26,7 +26,6 @@ from shoal.release.cells import (
     typed_values,
 )
 from shoal.release.cover import Cover
-from shoal.release.means import mean_texts, mean_values
 from shoal.table.forms import (
     INTERVALS,
     MEANS,
@@ -254,6 +253,8 @@ def whole_cells(cover: Cover, form: str) -> list[pl.Series]:
 
 def _means(cover: Cover, *, typed: bool) -> pl.Series:
     """Return means, and nothing where all cells of a group are missing."""
+    from shoal.release.means import mean_texts, mean_values
+
     column, means = cover.domain, cover.means
     assert means is not None
     found = mean_values(column, means, type_of_ends(cover)) if typed else mean_texts(column, means)
