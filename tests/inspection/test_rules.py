@@ -70,6 +70,7 @@ def test_ranges_are_ordered_by_their_numbers():
         (["1", "2", "n/a", "n/a"], "sentinel", ["'n/a'", "2 cells", "row 3"]),
         (["1", "2", "-9", "-9"], "sentinel", ["-9", "row 3"]),
         (["21", "34", "999"], "sentinel", ["999"]),
+        ([21.5, 34.0, 999.0], "sentinel", ["999.0"]),  # as a sheet keeps it among parts
         (["a", " b"], "spaces", ["row 2"]),
         (["1,234", "12,345,678"], "thousands", ["2 cells"]),
         (["1,5", "2,25", "3"], "decimal", ["2 cells", "row 1"]),

@@ -165,6 +165,24 @@ def test_the_question_is_about_a_number_rather_than_names() -> None:
     assert not any(offers.values())
 
 
+@pytest.mark.parametrize(
+    ("number", "asked"), [("Personalnr", False), ("patient_id", False), ("Belegnr", True)]
+)
+def test_names_that_repeat_are_no_question_where_every_row_has_a_number_of_a_person(
+    number: str, asked: bool, tmp_path: Path
+) -> None:
+    table = pl.DataFrame({"contact_name": FULL * 3, "age": [row % 60 for row in range(300)]})
+    both = table.with_columns(pl.Series(number, range(300)))
+    assert any(one.question for one in shoal.inspect(both).columns) == asked
+    both.write_csv(tmp_path / "v.csv")
+    said = ["--quasi", "age", "--identifying", "contact_name", "--require", "KAnonymity(k=3)"]
+    done = shell.shoal("anonymize", tmp_path / "v.csv", *said, "--output", tmp_path / "a")
+    assert done.code == 0
+    assert (
+        "The guarantee counts rows. Column 'contact_name'" in " ".join(done.said.split())
+    ) == asked
+
+
 def test_anonymize_asks_about_what_the_owner_calls_identifying(tmp_path: Path) -> None:
     table = visits().rename({"patient_id": "Fallnr"})
     table.write_csv(tmp_path / "v.csv")

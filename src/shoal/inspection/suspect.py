@@ -81,7 +81,7 @@ def folded(labels: pl.Series) -> pl.Series:
 MOSTLY = 0.5  # share of cells from which a column is taken to be meant as numbers
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 EXACT = 2**53  # whole numbers up to here survive in every program
-NINES = re.compile(r"^9{2,6}$")
+NINES = re.compile(r"^9{2,6}(\.0)?$")  # a sheet keeps whole numbers among others as 999.0
 VARIED = 5  # distinct cells at least that have something in common which nines do not have
 SHORTEST = 4  # characters of cells that all have one length
 BESIDE, HEAP = (

@@ -77,6 +77,12 @@ def names_people(name: str) -> bool:
     return _speaks_of(name)[0] is not None and lexicon().names.isdisjoint(words_of(name))
 
 
+def numbers_each(name: str) -> bool:
+    """Return whether a name speaks of people by number, as `Personalnr` and `patient_id` do."""
+    insured = not lexicon().insured.isdisjoint(_parted_at_numbers(name))
+    return names_people(name) or (insured and lexicon().names.isdisjoint(words_of(name)))
+
+
 def _speaks_of(name: str) -> tuple[str | None, str | None, str | None]:
     """Return the words of a name that speak of people, of households, and of either or any id."""
     words = [one for part in words_of(name) for one in (part, part.removesuffix("id"))]
@@ -136,18 +142,22 @@ def _in_full(cells: pl.Series) -> bool:
 def ask_whom(found: list[Advice], profiles: Sequence[Profile]) -> None:
     """Ask whether one person has several rows, of the column that tells people apart best.
 
-    Not where a column says whom rows are about, unless it has names and another has numbers.
+    Not where a column says whom rows are about, unless it has names and another has numbers. Names
+    that repeat are namesakes where every row has a number of a person of its own.
     """
     whom = next((place for place, one in enumerate(found) if one.role == PERSON), None)
     if whom is not None and found[whom].strength > 1:
         return
+    numbered = whom is not None or any(
+        numbers_each(one.name) and one.distinct == len(one.column) for one in profiles
+    )
     asked = {
         place: advice
         for place, one in enumerate(found)
         if one.role == IDENTITY
         and (profile := profiles[place])
         and (advice := asks_whom(profile.name, profile.cells, profile.counts))
-        and (whom is None or advice.strength > 1)
+        and (not numbered or advice.strength > 1)
     }
     if not asked:
         return

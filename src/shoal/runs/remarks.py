@@ -171,6 +171,12 @@ def about_whom(table: pl.DataFrame, schema: Schema) -> Iterator[Remark]:
             counts = column.drop_nulls().cast(pl.String).alias(name).value_counts(name="#rows")
             advice = asks_whom(name, counts[name], counts["#rows"].to_numpy().astype(np.int64))
             asked |= {name: advice} if advice else {}
+    if asked:
+        from shoal.inspection.whom import numbers_each
+
+        numbered = filter(numbers_each, table.columns)
+        each = any(table[name].n_unique() == len(table) for name in numbered)
+        asked = {name: one for name, one in asked.items() if one.strength > 1 or not each}
     if asked and not told:
         name, best = max(asked.items(), key=lambda one: one[1].strength)
         repeats = str(best.question).partition(":")[0]
