@@ -139,6 +139,21 @@ def test_the_annex_counts_the_original(place):
     chance = share * once / (share * once + 2 * (1 - share) * twice)
     assert f"with a chance of {100 * chance:.1f}" in page
     assert "name removed" in page
+    assert "where several groups match a person, the best guess over all of them may be" in page
+
+
+def test_the_annex_lists_whom_rows_are_about_with_the_identifiers(tmp_path):
+    rows = [(n // 2, f"n{n // 2}", 20 + n // 2, 1000 + 137 * (n * 11 % 48)) for n in range(48)]
+    frame = pl.DataFrame(rows, schema=["who", "name", "age", "pay"], orient="row")
+    schema = shoal.Schema(quasi="age", sensitive="pay", person="who", identifying=["name"])
+    release = shoal.anonymize(frame, schema, require="EpsilonM(epsilon=100, m=3)")
+    release.write(tmp_path / "out")
+    (tmp_path / "schema.toml").write_text(
+        'quasi = ["age"]\nsensitive = "pay"\nperson = "who"\nidentifying = ["name"]\n'
+    )
+    _, annex = write(tmp_path, "hipaa", "a.html", schema=tmp_path / "schema.toml", original=frame)
+    assert "who replaced by a number drawn at random" in text_of(annex)
+    assert "name removed" in text_of(annex)
 
 
 def test_names_of_columns_that_are_not_published_stay_private(place):

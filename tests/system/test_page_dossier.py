@@ -62,6 +62,15 @@ def test_answers_reach_the_public_part_and_the_schema_file_and_nothing_else(made
     assert "soon" not in client.get(f"{run}/shoal.toml").text
 
 
+def test_an_answer_that_the_certificate_asks_for_reaches_it(made):
+    client, _, run = made
+    assert "Klinik am See" not in client.get(f"{run}/certificate.html").text
+    answer = client.post(f"{run}/dossier/ema", data={"institution": "Klinik am See"})
+    assert answer.headers["location"].endswith("/dossier/ema#saved")
+    assert "Saved." in words(client.get(answer.headers["location"]).text)
+    assert "Institution Klinik am See" in words(client.get(f"{run}/certificate.html").text)
+
+
 def test_the_annex_is_a_file_of_its_own_that_nothing_public_repeats(made):
     client, _, run = made
     answer = client.get(f"{run}/dossier/ico/private.html")

@@ -33,8 +33,9 @@ SMALL_ZIP3 = (
     *("879", "884", "890", "893"),
 )
 SOURCE = (
-    "17 ZIP prefixes of 20,000 people or fewer: HHS guidance on de-identification, 26 November "
-    "2012, from the census of 2000. Use more current data where they were published."
+    "Under 17 three-digit ZIP prefixes of the United States, 20,000 people or fewer live. Shoal "
+    "takes them from the HHS guidance on de-identification of 26 November 2012, which counts by "
+    "the census of 2000. Check whether a more current list has appeared."
 )
 OLDEST = 89
 KINDS: dict[str, tuple[str, str]] = {  # letter: what it is, and words of column names

@@ -22,7 +22,7 @@ from shoal.table.forms import stems
 from shoal.table.schema import Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from shoal.audit.verify import Audit
 
@@ -78,26 +78,45 @@ def certificate(
     if threshold is not None:
         check_threshold(threshold)
     directory, path = Path(directory), Path(path)
-    if not directory.is_dir():
-        msg = f"{directory.name!r} is no release directory, and only one is certified."
-        raise UsageError(msg)
-    _check_place(directory, path)
+    _check(directory, path)
     whose = None if person is None else Schema(person=person)
     found = audited(directory, whose, original=original, population=population)
+    _write(directory, path, found, {}, threshold)
+    return found
+
+
+def certified(directory: Path, path: Path, context: Mapping[str, str]) -> Audit:
+    """Write a certificate as `certificate` does, with answers that came after the release."""
+    _check(directory, path)
+    found = audited(directory)
+    _write(directory, path, found, context)
+    return found
+
+
+def _write(
+    directory: Path,
+    path: Path,
+    found: Audit,
+    context: Mapping[str, str],
+    threshold: float | str | None = None,
+) -> None:
     from shoal.views.html import render_certificate
 
     manifest = read_manifest(directory)
     found.state(manifest)
+    manifest.context = {**manifest.context, **context}
     if threshold is not None:
         manifest.threshold = upward(check_threshold(threshold))
     alike = None if not manifest.grouped else found.alike
     page = render_certificate(facts(manifest, alike, found.shown or UNSEEN), found)
     write_whole(path, page, force=False, mode=PUBLIC)
-    return found
 
 
-def _check_place(directory: Path, path: Path) -> None:
+def _check(directory: Path, path: Path) -> None:
     """Raise before any work is done where the certificate could not be written, or should not."""
+    if not directory.is_dir():
+        msg = f"{directory.name!r} is no release directory, and only one is certified."
+        raise UsageError(msg)
     if path.suffix == ".pdf":
         msg = (
             f"A certificate is a page to print, for example 'certificate.html'. Got {path.name!r}."

@@ -200,7 +200,8 @@ def _private(
         "population": None if whole is None else population_risk(sizes, whole),
         "person": stranger.view(chosen),
         "among": None if sample.complete else len(sample),
-        "removed": [*said.identifying],
+        "removed": [one for one in said.identifying if one != person],
+        "marks": person,
     }
 
 

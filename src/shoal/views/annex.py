@@ -24,13 +24,19 @@ def initial(_: dict[str, Any], own: dict[str, Any]) -> Answer:
     )
 
 
-def removed(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+def removed(known: dict[str, Any], own: dict[str, Any]) -> Answer:
     """List the direct identifiers that a schema file names."""
-    if not own["removed"]:
+    rows = [(name, "removed") for name in own["removed"]]
+    if own["marks"] is not None:
+        technique = (
+            "replaced by a number drawn at random" if known["release"].get("people") else "removed"
+        )
+        rows.insert(0, (own["marks"], f"{technique}; it marks one person's rows"))
+    if not rows:
         return (
             f"The schema file names no identifying columns, or none was given ({flag('schema')})."
         )
-    return said(head=["Column", "Technique"], rows=[(name, "removed") for name in own["removed"]])
+    return said(head=["Column", "Technique"], rows=rows)
 
 
 def population(known: dict[str, Any], own: dict[str, Any]) -> Answer:
@@ -85,7 +91,10 @@ def _of_attack(own: dict[str, Any], kind: str, lacking: str) -> Answer:
 
 def linking(_: dict[str, Any], own: dict[str, Any]) -> Answer:
     """Say how often guesses are right that link people by their quasi-identifiers."""
-    return _of_attack(own, "linking", "Not measured: no sensitive column is published.")
+    found = own["attack"]
+    if isinstance(found, str) or not found["linking"]:
+        return _of_attack(own, "linking", "Not measured: no sensitive column is published.")
+    return said(*(one["sentence"] for one in found["linking"]), *found["remarks"])
 
 
 def inference(_: dict[str, Any], own: dict[str, Any]) -> Answer:

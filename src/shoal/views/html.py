@@ -143,7 +143,8 @@ def may_publish(facts: dict[str, Any]) -> str:
         return "Yes, subject to the limitations below."
     stands = verdict.public(release)
     if stands is not None and stands.meets:
-        return "Yes, subject to what is marked Important and to the limitations below."
+        marked = "what is marked Important and to " if sentences.important(release) else ""
+        return f"Yes, subject to {marked}the limitations below."
     if release["threshold"] > verdict.USUAL:
         return (
             "To readers under an agreement, yes, subject to the limitations below. For the public, "

@@ -1,16 +1,17 @@
-"""After the verdict: the dossier of a release, with the questions that only people can answer."""
+"""After the verdict: certificate and dossier, with the questions that only people can answer."""
 
 from __future__ import annotations
 
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, RedirectResponse
 from starlette.routing import Route
 
+from shoal.views import words as views
 from shoal.views.dossier import NORMS, read_norm
 from shoal.web.draft import CONTEXT
 from shoal.web.guard import REPORT_POLICY
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 PARTS = {"public": "", "private": "-private"}
 KINDS = {"html": "text/html", "docx": "application/octet-stream"}
 SCHEMA = "shoal.toml"
+CERTIFICATE = "certificate.html"
 
 
 def _asked(request: Request) -> tuple[Job, Table | None, Draft, str]:
@@ -71,9 +73,10 @@ async def answer_dossier(request: Request) -> Response:
     answered.rest[CONTEXT] = known
     await _write(request, job, table, answered, name, "html")  # or refuse what cannot stand there
     job.asked = answered
+    (job.folder / CERTIFICATE).unlink(missing_ok=True)  # which repeats some of the answers
     if table is not None:
         table.asked.rest[CONTEXT] = table.asked.rest.get(CONTEXT, {}) | known
-    return RedirectResponse(f"/runs/{job.id}/dossier/{name}", 303)
+    return RedirectResponse(f"/runs/{job.id}/dossier/{name}#saved", 303)
 
 
 def _lines(text: str) -> str:
@@ -110,7 +113,24 @@ async def _write(
         return Path(await run_in_threadpool(shelf.bench.call, "dossier", **known))
 
 
+async def certificate(request: Request) -> Response:
+    """Show the certificate of a release, two pages to print and sign, with what was answered."""
+    shelf: Shelf = request.app.state.shelf
+    job = release_to_take(request)
+    path = job.folder / CERTIFICATE
+    async with job.certifying:
+        if not path.exists():
+            known: dict[str, Any] = {"folder": str(job.release), "page": str(path)}
+            answers = {} if job.asked is None else job.asked.rest.get(CONTEXT, {})
+            known["context"] = {key: answers[key] for key in views.CONTEXT if answers.get(key)}
+            await run_in_threadpool(shelf.bench.call, "certificate", **known)
+    return FileResponse(
+        path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
+    )
+
+
 ROUTES = [
+    Route("/runs/{job}/certificate.html", certificate),
     Route("/runs/{job}/dossier", choose_norm, methods=["POST"]),
     Route("/runs/{job}/dossier/{norm}", show_dossier),
     Route("/runs/{job}/dossier/{norm}", answer_dossier, methods=["POST"]),

@@ -109,7 +109,9 @@ async def publish(request: Request) -> Response:
         chosen = set(form)
     await bars(shelf, table)
     draft.unchanged |= set(unprotected(table)) if "unchanged" in chosen else set()
-    draft.answered |= set(unexplained(table)) if "as_proposed" in chosen else set()
+    if "as_proposed" in chosen:
+        draft.answered |= set(unexplained(table))
+        table.confirmed = True
     if undecided := choices(table):
         return decide_first(table, undecided)
     return start(shelf, table)
@@ -329,20 +331,6 @@ def _pack(folder: Path, target: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
-async def certificate(request: Request) -> Response:
-    """Show the certificate of a release, two pages to print and sign."""
-    shelf: Shelf = request.app.state.shelf
-    job = release_to_take(request)
-    path = job.folder / "certificate.html"
-    async with job.certifying:
-        if not path.exists():
-            known: dict[str, Any] = {"folder": str(job.release), "page": str(path)}
-            await run_in_threadpool(shelf.bench.call, "certificate", **known)
-    return FileResponse(
-        path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
-    )
-
-
 async def schema(request: Request) -> Response:
     """Give the schema file that repeats a run."""
     job = job_of(request, done=True)
@@ -388,7 +376,6 @@ ROUTES = [
     Route("/runs/{job}/report.html", report),
     Route("/runs/{job}/report", report_page),
     Route("/runs/{job}/release.zip", download),
-    Route("/runs/{job}/certificate.html", certificate),
     Route("/runs/{job}/shoal.toml", schema),
     Route("/runs/{job}/hierarchy-{place:place}.csv", hierarchy),
     Route("/runs/{job}/folder", folder, methods=["POST"]),

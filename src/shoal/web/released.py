@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import shoal
 from shoal.progress import Progress, silent
 from shoal.runs import consider as considering
+from shoal.runs.certificate import certified
 from shoal.runs.run import Run
 from shoal.views.pages import attack_page, write_page
 from shoal.views.person import as_html
@@ -69,11 +70,14 @@ class Reader:
             ],
         }
 
-    def certificate(self, folder: str, page: str) -> None:
-        """Write the certificate of a release, measured from its files: all of it, or nothing."""
+    def certificate(self, folder: str, page: str, context: dict[str, str]) -> None:
+        """Write the certificate of a release, measured from its files: all of it, or nothing.
+
+        `context` has what the owner said since of who publishes it, and why.
+        """
         partial = Path(f"{page}.partial")
         partial.unlink(missing_ok=True)
-        shoal.certificate(folder, partial)
+        certified(Path(folder), partial, context)
         partial.replace(page)
 
     def person(self, ask: Ask, path: str, folder: str, row: int | None, **how: Any) -> str:
