@@ -400,6 +400,18 @@ def changed(packed, name, change):
     return made.getvalue()
 
 
+def test_a_table_that_is_brought_to_be_checked_is_measured_and_not_published(page):
+    with page.client() as client:
+        files = {"release": ("theirs.csv", TABLE)}
+        place = client.post("/check", files=files).headers["location"]
+        assert client.get(f"{place}/body").status_code == 200
+        shown = client.get(place).text
+        assert 'data-testid="to-measure"' in shown
+        assert 'class="button main" form="measuring" data-testid="measure"' in shown
+        assert 'class="button" form="publishing" id="publish"' in shown
+        assert 'data-testid="to-measure"' not in client.get(upload(client)).text
+
+
 def test_names_in_a_zip_file_never_become_paths(page, home):
     for names in (
         [f"../../{OUTSIDE}.csv", "../../manifest.json"],

@@ -123,6 +123,13 @@ def test_a_run_has_a_name_that_no_file_says_and_two_are_compared(page):
         ):
             assert line in text
         assert f"{OTHER} holds not required" in text
+        assert "Both are releases of named.csv" in text
+        assert "different files" not in text
+        third, _ = made(client, upload(client, TABLE + "43,B,9\n", "later.csv"), FINE)
+        answer = client.post(f"{third}/beside", data={"other": other})
+        assert "These runs are of different files" in words(
+            client.get(answer.headers["location"]).text
+        )
         assert client.get(f"{second}/beside/nobody").status_code == 404
 
 

@@ -262,6 +262,7 @@ require = ["cost: FrequencyL(l=3)"]
         assert int(gone) > 0
         assert f"{int(gone)}: people with more rows than are published of one person" in ended
         told = words(rows_lost(price))
+        assert ("one row of each person stays, drawn at random" in told) == (gone == "20")
         assert told.startswith(f"{int(gone)} of 240 rows ({percent(int(gone) / 240)}) will go, bec")
         assert "weight the mean of its group" in words(ended)
 
@@ -388,6 +389,20 @@ def test_the_curve_shows_what_stricter_promises_lose_and_where_you_are(page):
         losses = [float(share) for _, share in points]
         assert losses[0] < losses[-1]
         assert dict(points)["4"] == lost
+        assert losses == sorted(losses) or 'data-testid="stricter"' in shown
+        assert '<p class="soft" role="status">Shoal estimates what other' in client.get(place).text
+
+
+def test_the_curve_says_what_is_not_achievable(page):
+    with page.client() as client:
+        rows = "".join(f"{20 + i % 40},{i % 6}\n" for i in range(60))
+        place = upload(client, "age,grade\n" + rows)
+        for column, role in {"0": "quasi", "1": "sensitive"}.items():
+            client.post(f"{place}/columns/{column}", data={f"role-{column}": role})
+        require(client, place, "EpsilonM(epsilon=0.5, m=3)")
+        client.get(f"{place}/price")
+        shown = words(client.get(f"{place}/prices/curve").text)
+        assert "1 in 8: not achievable; 1 in 12: not achievable." in shown
 
 
 def test_keeping_more_of_one_column_makes_it_finer_and_another_coarser(page):

@@ -117,7 +117,28 @@ def test_the_order_of_dates_is_asked_and_followed(served, tmp_path):
             shown, _ = change(client, place, **{"day-1": way})
             assert rows_of(shown)[0][1] == day
             assert f'date_format = "{way}"' in client.get(f"{place}/shoal.toml").text
-            assert "Nothing in it is doubtful" in words(shown)
+            assert "Shoal has no doubt about how to read it" in words(shown)
+
+
+def test_what_is_doubtful_of_reading_is_decided_with_the_rest(served, tmp_path):
+    """The bar counts it, and no release is made before the owner has said that it is the table."""
+    path = tmp_path / "coded.csv"
+    rows = [f"{20 + at % 60},{'abc'[at % 3]},{1000 + 7 * at}" for at in range(120)]
+    path.write_text("\n".join(["age,ward,cost", *rows, "999,a,2000", "999,b,2100"]) + "\n")
+    with served.client() as client:
+        place, html = bring(client, path)
+        assert "Please check one thing" in words(html)
+        client.post(f"{place}/answers", data={"answer": "as_proposed"})
+        shown = client.get(place).text
+        assert "1 thing to decide: how age is read" in words(shown)
+        assert 'data-testid="answer-as_read"' in shown
+        refused = client.post(f"{place}/publish", data={})
+        assert refused.status_code == 422
+        assert "how age is read" in words(refused.text)
+        client.post(f"{place}/confirm")
+        shown = client.get(place).text
+        assert "to decide" not in words(shown)
+        assert 'data-testid="answer-as_read"' not in shown
 
 
 def test_columns_without_a_name_are_left_out_unless_used(served, tmp_path):

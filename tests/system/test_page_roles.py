@@ -8,7 +8,7 @@ import pytest
 
 import pages
 from shoal.web.draft import Draft
-from system.page import finished, publish, upload, verdict_of
+from system.page import finished, publish, upload, verdict_of, words
 
 ROWS = 300
 TABLE = "age,zip,diagnosis,charges,notes\n" + "".join(
@@ -217,7 +217,11 @@ def test_what_an_inspection_asks_is_asked_until_it_is_answered(page):
         assert client.post(f"{place}/publish", data={}).status_code == 422
         client.post(f"{place}/columns/1", data={"role-1": "quasi"})
         assert asks(client.get(place).text) == ["kind"]
-        client.post(f"{place}/answers", data={"answer": "as_proposed", "columns": "kind"})
+        shown = words(client.get(place).text)
+        assert "1 thing to decide: the role of kind" in shown
+        said = {"answer": "as_proposed", "columns": "kind"}
+        answer = client.post(f"{place}/answers", data=said)
+        assert answer.headers["location"] == f"{place}#column-2"  # where it was asked
         shown = client.get(place).text
         assert asks(shown) == []
         assert button(shown)

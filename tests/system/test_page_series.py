@@ -41,6 +41,23 @@ def test_two_rounds_of_a_series_are_made_on_the_page(tmp_path):
         assert 'data-testid="second"' in finished(client, run, alone=False)
 
 
+def test_a_round_beside_a_release_that_was_taken_waits_and_locks_nothing(tmp_path):
+    folder = str(tmp_path / "y1")
+    with pages.opened(home=tmp_path) as page, page.client() as client:
+        place = asked(client, members(0, 200), "y1.csv")
+        first = publish(client, place)
+        finished(client, first, alone=False)
+        assert client.get(f"{first}/release.zip").status_code == 200
+        known = {"ledger": str(tmp_path / "fund.ledger"), "folder": folder}
+        answer = client.post(f"{place}/round", data=known)
+        shown = words(finished(client, answer.headers["location"], alone=False))
+        assert "This round may not be given out yet" in shown
+        assert f"Its files lie in {folder} already" in shown
+        assert "Shoal cannot measure what two releases reveal together" in shown
+        assert client.get(f"{first}/certificate.html").status_code == 200  # it is out already
+        assert client.get(f"{answer.headers['location']}/certificate.html").status_code == 422
+
+
 def test_what_a_round_needs_is_said(tmp_path):
     with pages.opened(home=tmp_path) as page, page.client() as client:
         place = asked(client, members(0, 200), "y1.csv")

@@ -79,7 +79,7 @@ def check_form(
         if one.principle.columns == 0:
             msg = (
                 f"{one!r} limits how likely a row is found, but two-tables publishes "
-                f"quasi-identifiers exactly. Choose another {option('form')}, or protect values."
+                f"quasi-identifiers exactly. Choose another {option('form')}, or limit guesses."
             )
             raise UsageError(msg)
     if not schema.sensitive:

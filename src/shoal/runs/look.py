@@ -112,7 +112,7 @@ def rows_going(table: pl.DataFrame, schema: Schema, missing: str, least: int = 1
     `by` has for each column whose missing cells leave rows out how many it leaves out; `undecided`
     those about whose missing cells nothing was decided, and `gaps` how many rows have a gap.
     `capped` are those that are more than one person may have, `lowered` those that go at least
-    because groups need `least` people with equally many.
+    because groups need `least` people with equally many; `people` are those who have the rest.
     """
     gone, gaps = (np.zeros(table.height, bool) for _ in range(2))
     by: dict[str, int] = {}
@@ -127,7 +127,8 @@ def rows_going(table: pl.DataFrame, schema: Schema, missing: str, least: int = 1
     counts = {"rows": table.height, "gone": int(gone.sum()), "gaps": int(gaps.sum())}
     kept = table.filter(~gone)
     people = {"capped": beyond_the_cap(kept, schema), "lowered": lowered(kept, schema, least)}
-    return counts | {"by": by, "undecided": undecided} | people
+    whom = None if schema.person is None else kept[schema.person].n_unique()
+    return counts | {"by": by, "undecided": undecided, "people": whom} | people
 
 
 def beyond_the_cap(table: pl.DataFrame, schema: Schema) -> int:

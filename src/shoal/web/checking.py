@@ -60,7 +60,7 @@ async def upload(request: Request) -> Response:
         kept = folder / stored_name(file.filename)
         await run_in_threadpool(store, file, kept)
     if not await run_in_threadpool(is_release, kept):
-        return opened(shelf, Table(name, kept, folder, room=room_for(kept)))
+        return opened(shelf, Table(name, kept, folder, room=room_for(kept), checked=True))
     job = Job(name, "audit", "check of a release", folder)
     try:
         await run_in_threadpool(unpack, kept, job.release)

@@ -178,7 +178,10 @@ async def answers(request: Request) -> Response:
         await protect(shelf, table, columns)
     for name, value in said.items():
         await take(shelf, table, name, value)
-    return RedirectResponse(f"/tables/{table.id}#asks", 303)
+    # What was answered beside its column leaves the owner there.
+    beside = [place for place, name in draft.columns.items() if name in columns]
+    at = f"column-{beside[0]}" if answer == "as_proposed" and beside else "asks"
+    return RedirectResponse(f"/tables/{table.id}#{at}", 303)
 
 
 def take_settings(draft: Draft, form: FormData) -> None:

@@ -73,6 +73,7 @@ async def beside_page(request: Request) -> Response:
     assert other is not None
     known: Values = {
         "lines": run_lines(job, other),
+        "same": not shelf.file_of(job).isdisjoint(shelf.file_of(other)),
         "kin": shelf.origin(job) == shelf.origin(other),
     }
     return page("beside.html", job=job, other=other, **known)

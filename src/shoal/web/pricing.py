@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from shoal.web.state import Shelf, Table
+    from shoal.web.worker import Values
 
 COUNTED = ("m", "l", "k")  # numbers of requirements that grow with protection, the first one first
 TRIED = (2, 3, 5, 8, 12)  # of which so many are tried
@@ -116,7 +117,8 @@ class Trials:
             known = await _of_all(self.shelf, self.table)
             facts = await self.ask("price", **known, like=like, **changes)
         except Refused as refused:
-            return {"loss": None, "problem": refused.refusal.sentence}
+            beyond = refused.refusal.exit_code == NOT_ACHIEVABLE
+            return {"loss": None, "problem": refused.refusal.sentence, "beyond": beyond}
         gone = rows_beside(self.table, facts["going"]["all"], self.now)
         return {"loss": facts["loss"]["gcp"], "ncp": facts["loss"]["ncp"], "gone": gone}
 
@@ -222,12 +224,31 @@ async def _curve(trials: Trials) -> dict[str, Any]:
         other = [*require[:place], text, *require[place + 1 :]]
         asked, price = table.priced
         if value == now and asked == trials.asked:
-            lost = price["loss"]["gcp"]
+            found = {"loss": price["loss"]["gcp"]}
         else:
-            lost = (await trials.price(require=other))["loss"]
-        points.append({"value": value, "loss": lost, "here": value == now})
+            found = await trials.price(require=other)
+        points.append(found | {"value": value, "here": value == now, "require": other})
     label, before = one["knobs"].get(name, (name, ""))
-    return {"found": points, "label": label, "before": before}
+    never_dearer(points)
+    return {"found": points, "label": label, "before": before, "aim": one.get("aim", one["text"])}
+
+
+def never_dearer(points: list[Values]) -> None:
+    """Let no promise lose more than a stricter one, which keeps it too; the owner's has its price.
+
+    Each is an estimate of its own, so a stricter one may have come out cheaper by chance.
+
+    >>> points = [{"loss": loss, "here": loss == 0.3} for loss in (0.4, 0.3, 0.2, 0.25, None)]
+    >>> never_dearer(points)
+    >>> [one["loss"] for one in points]
+    [0.2, 0.3, 0.2, 0.25, None]
+    """
+    best = None
+    for one in reversed(points):
+        known = [lost for lost in (one["loss"], best) if lost is not None]
+        best = min(known, default=None)
+        if not one["here"] and one["loss"] is not None:
+            one["loss"] = best
 
 
 SHOWN = {

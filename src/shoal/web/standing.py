@@ -44,6 +44,7 @@ async def bar(shelf: Shelf, table: Table) -> Values:
         "beyond": sorted(draft.beyond.intersection(unprotected(table))),
         "stated": [one for one in draft.rest.get(SAID_BY_OWNER, ()) if one in draft.used],
         "unexplained": unexplained(table),
+        "unread": unread(table),
         "foreseen": None if unpriceable(table) else foreseen(table),  # each has said its own
         "going": table.going,
         "account": account(table),
@@ -79,12 +80,23 @@ def _in_the_way(refusal: Refusal, what: str) -> str:
 
 def choices(table: Table) -> list[str]:
     """Return what nobody but the owner can decide: no release is made before that."""
-    found = [undecided_rows(table)]
+    found = [*unread(table), undecided_rows(table)]
     if names := unprotected(table):
         found.append(f"no requirement protects {_listed(names)}")
-    if names := unexplained(table):
-        found.append(f"nothing explains {_listed(names)}")
+    found += [f"the role of {name}" for name in unexplained(table)]
     return [one for one in found if one]
+
+
+def unread(table: Table) -> list[str]:
+    """Return what is doubtful of how a file was read, until the owner says that it is the table."""
+    assert table.opened is not None
+    if table.confirmed:
+        return []
+    return [
+        f"how {one['column'] or table.name} is read"
+        for one in table.opened["assumed"]
+        if not one["sure"]
+    ]
 
 
 def unprotected(table: Table) -> list[str]:
@@ -165,7 +177,7 @@ def account(table: Table) -> dict[str, object]:
     """
     going, (asked, price) = table.going, table.priced
     if not going:
-        return {"rows": 0, "reasons": [], "how": "", "priced": False}
+        return {"rows": 0, "reasons": [], "how": "", "priced": False, "one_each": False}
     fewer, removed, how = going["lowered"], 0, ""
     if priced := asked == table.asked.ask():
         shares = price["going"]
@@ -177,7 +189,8 @@ def account(table: Table) -> dict[str, object]:
     counts = {"missing": going["gone"], "capped": going["capped"], "fewer": fewer}
     reasons = [(why, count) for why, count in (counts | {"removed": removed}).items() if count]
     rows = sum(count for _, count in reasons)
-    return {"rows": rows, "reasons": reasons, "how": how, "priced": priced}
+    one_each = going["people"] == going["rows"] - rows
+    return {"one_each": one_each, "rows": rows, "reasons": reasons, "how": how, "priced": priced}
 
 
 def undecided_rows(table: Table) -> str:

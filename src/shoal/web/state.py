@@ -81,6 +81,7 @@ class Table:
     opened: dict[str, Any] | None = None  # how it was read: what was assumed, and what is shown
     kept: set[str] = field(default_factory=set)  # columns without a name that are used
     confirmed: bool = False  # whether the owner has said that this is the table
+    checked: bool = False  # whether it was brought to learn what it keeps, not to publish it
     share: float = 0.0  # of the file that has been read, while it is being read
     facts: dict[str, Any] | None = None
     digest: bytes | None = field(default=None, repr=False)  # of the file that was read; kept here
@@ -346,17 +347,19 @@ class Shelf:
 
     def unread_together(self, job: Job) -> list[Job]:
         """Return the runs whose releases of one table were taken, and not read with this one."""
+        if job.taken and not job.ledger:  # it was out before them
+            return []
         return [
             other
             for other in self.made()
             if other.taken
-            and not self._file(other).isdisjoint(self._file(job))
+            and not self.file_of(other).isdisjoint(self.file_of(job))
             and self.origin(other) != self.origin(job)  # a coarser one adds nothing
             and not (job.ledger and job.ledger == other.ledger)  # nor does a round of its series
             and other.id not in job.together
         ]
 
-    def _file(self, job: Job) -> set[Path | bytes | str]:
+    def file_of(self, job: Job) -> set[Path | bytes | str]:
         """Return what a published file is known by: opened twice it is one, and so is a copy."""
         table = self.tables.get(job.about)
         return {job.about} if table is None else {table.path, table.digest or table.id}

@@ -160,14 +160,14 @@ def of_100(share: float) -> str:
     r"""Write a share of people, upward: "47 in 100", and where few are, "1 in 1,200".
 
     >>> of_100(0.471), of_100(0.0008), of_100(0), of_100(1), of_100(0.995)
-    ('48\xa0in\xa0100', '1\xa0in\xa01,250', 'nobody', 'everybody', 'over\xa099\xa0in\xa0100')
+    ('48\xa0in\xa0100', '1\xa0in\xa01,250', 'nobody', 'everybody', 'over 99\xa0in\xa0100')
     """
     if share <= 0:
         return "nobody"
     if share >= 1:
         return "everybody"
     if share > 0.99:
-        return f"over{NARROW}99{NARROW}in{NARROW}100"
+        return f"over 99{NARROW}in{NARROW}100"
     if share >= 0.01:
         return f"{math.ceil(round(share * 100, 6))}{NARROW}in{NARROW}100"
     return f"1{NARROW}in{NARROW}{math.floor(Fraction(1) / Fraction(str(share))):,}"
@@ -307,8 +307,18 @@ def covers(column: Values, lost: float) -> str:
     count = len(domain)
     if column.get("kind") == "set" and count:
         labels = 1 + lost * (count - 1)
-        return f"{labels:.1f} of {count:,} labels, on average"
+        return f"{labels:.1f} of the {count:,} values, on average"
     return "a node of its hierarchy"
+
+
+def coarser_than(made: Values) -> list[int]:
+    """Return the group sizes that make a release coarser than it is: more than it promises.
+
+    >>> coarser_than({"found": {"quasi": 1 / 11}}), coarser_than({"found": None})
+    ([20, 50, 100], [11, 20, 50, 100])
+    """
+    risk = (made.get("found") or {}).get("quasi") or 1
+    return [size for size in (EVERYBODY, 20, 50, 100) if size * risk > 1 + 1e-9] or [200]
 
 
 def bar_end(lost: Collection[float]) -> int:
