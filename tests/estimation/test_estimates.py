@@ -182,6 +182,27 @@ def test_what_makes_answers_approximate_is_read_from_the_manifest(changed, said)
     assert reason.startswith(said)
 
 
+def test_rows_that_may_be_left_out_make_answers_approximate_though_nobody_says_how_many(tmp_path):
+    table = simulated(900, 1)
+    gone = pl.when(pl.col("income") > 40_000).then(None).otherwise("income")
+    made = published(table.with_columns(income=gone), 800, missing="drop", withhold_counts=True)
+    before = shoal.estimate(made, "log(income) ~ age", seed=1)
+    made.write(tmp_path / "out")
+    found = shoal.estimate(tmp_path / "out", "log(income) ~ age", seed=1)
+    assert found == before
+    assert found.status == "approximate"
+    assert "does not publish how many" in found.reason
+    whole = shoal.estimate(tmp_path / "out", mean="income", seed=1)
+    assert whole.status == "approximate"
+
+
+def test_rounded_values_make_answers_approximate():
+    schema = shoal.Schema(quasi=QUASI, sensitive="income", round={"age": 5})
+    found = shoal.estimate(published(simulated(900, 1), 800, schema=schema), mean="income", seed=1)
+    assert found.status == "approximate"
+    assert "age were rounded" in found.reason
+
+
 def test_methods_that_look_at_values_are_approximate():
     found = shoal.estimate(published(simulated(600, 1), 500, method="Split()"), FORMULA, seed=1)
     assert found.status == "approximate"

@@ -284,7 +284,9 @@ def caveats(manifest: Manifest, *, exact: bool = False) -> list[str]:
     if manifest.form != TWO_TABLES:
         found.append(f"The form {manifest.form} does not publish exact quasi-identifiers.")
     left_out = sum(filter(None, (manifest.suppressed, manifest.dropped, manifest.capped)))
-    if left_out:
+    if manifest.asked.withhold_counts:
+        found.append("Rows may have been left out: the owner does not publish how many.")
+    elif left_out:
         found.append(f"{left_out:,} rows were left out, and they may differ from the others.")
     if manifest.survey_weight is not None:
         found.append(
@@ -293,6 +295,9 @@ def caveats(manifest: Manifest, *, exact: bool = False) -> list[str]:
     changed = [c.name for c in manifest.columns if c.top is not None or c.bottom is not None]
     if changed:
         found.append(f"Extreme values of {', '.join(changed)} were replaced.")
+    rounded = [c.name for c in manifest.columns if c.round is not None]
+    if rounded:
+        found.append(f"Values of {', '.join(rounded)} were rounded.")
     if not exact and any(c.never_mix for c in manifest.columns):
         found.append("Groups were formed within classes of people who are never mixed.")
     return found
