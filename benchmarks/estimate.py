@@ -180,7 +180,9 @@ def asked(release, quasi, value, whole):
         return tuple(np.concatenate([one[k] for one in fits]) for k in (0, 1))
 
     terms = tuple({term for one in found for term in one.terms})
-    return Analysis("everything", value, tuple(names), fit, terms)
+    shapes = {name: column for one in found for name, column in one.shapes.items()}
+    responses = {name: column for one in found for name, column in one.responses.items()}
+    return Analysis("everything", value, tuple(names), fit, terms, shapes, responses)
 
 
 @cache

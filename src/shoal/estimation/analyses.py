@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 from shoal.errors import UnknownColumn, UsageError
 from shoal.estimation.formulas import FUNCTIONS, evaluate, frame_of, names_in, read_formula
 from shoal.estimation.opening import labels_of, numbers_of
+from shoal.estimation.spanning import followed, unmoved
 from shoal.release.manifest import NoConclusion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
-    from shoal.estimation.bases import QuasiBasis
+    from shoal.estimation.completing import Problem
     from shoal.estimation.opening import Analysable
 
 Fitted = tuple[NDArray[np.float64], NDArray[np.float64]]  # estimates, and their squared errors
 PARTS = 40  # groups of rows that means are told of, at most
+FEWEST = 5  # rows of each
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,9 @@ class Analysis:
     names : of the quantities.
     fit : takes the value of each member, as a place among the values; returns the quantities.
     terms : the quasi columns that have to be in the model together, term by term.
+    shapes : what it takes of each member, by name; the model has to follow that.
+    responses : what it takes of each value, likewise.
+    settled : whether no pairing inside groups changes it.
     """
 
     said: str
@@ -42,38 +47,33 @@ class Analysis:
     names: tuple[str, ...]
     fit: Callable[[NDArray[np.int32]], Fitted]
     terms: tuple[frozenset[str], ...]
+    shapes: Mapping[str, NDArray] = field(default_factory=dict)
+    responses: Mapping[str, NDArray] = field(default_factory=dict)
+    settled: bool = False
 
-    def beyond(self, model: QuasiBasis) -> list[str]:
-        """Return the terms that the model does not have."""
-        return [
+    def beyond(self, problem: Problem) -> list[str]:
+        """Return what the model does not have."""
+        model, of_values = problem.quasi, problem.values.functions
+        found = [
             f"the term {' and '.join(sorted(term))}"
             for term in self.terms
             if not (term <= model.plain if len(term) <= 1 else term <= model.crossed)
             or len(term) > 2
         ]
+        odd = [name for name, one in self.shapes.items() if not followed(model.features, one)]
+        odd += [name for name, one in self.responses.items() if not followed(of_values, one)]
+        if odd and not found:
+            more = f" and {len(odd) - 1:,} more like it" if len(odd) > 1 else ""
+            found.append(f"steps as fine as {odd[0]}{more}")
+        return found
 
 
 def regression(release: Analysable, formula: str, *, logit: bool) -> Analysis:
     """Return the analysis that a formula asks for: least squares, or a logistic regression."""
     import statsmodels.api as sm
-    from formulaic import model_matrix
-    from formulaic.errors import FormulaicError
 
     asked = read_formula(formula, release)
-    try:
-        matrix = model_matrix(
-            asked.right, frame_of(dict(release.quasi)), na_action="ignore", context=FUNCTIONS
-        )
-    except (FormulaicError, TypeError, ValueError) as problem:
-        msg = f"The formula {formula!r} cannot be computed: {problem}"
-        raise UsageError(msg) from None
-    design = np.asarray(matrix, np.float64)
-    if not np.isfinite(design).all() or np.linalg.matrix_rank(design) < design.shape[1]:
-        msg = (
-            f"The right side of {formula!r} is not computable for every row, or some of its terms "
-            "follow from others. Remove a term."
-        )
-        raise UsageError(msg)
+    names, design = _design(release, formula, asked.right)
     left = _left(release, asked.left, asked.value, mixed=bool(asked.own))
     weights = weights_in(release)
 
@@ -107,9 +107,62 @@ def regression(release: Analysable, formula: str, *, logit: bool) -> Analysis:
         msg = "A logistic regression needs a condition on the left, for example 'income > 50000'."
         raise UsageError(msg)
     own = (asked.own,) if asked.own else ()
-    names = tuple(map(str, matrix.columns))
     fit = logistic if logit else least_squares
-    return Analysis(formula, asked.value, names, fit, (*asked.terms, *own))
+    return Analysis(
+        formula,
+        asked.value,
+        names,
+        fit,
+        (*asked.terms, *own),
+        dict(zip(names, design.T, strict=True)),
+        *_of_values(release, asked.left, asked.value, asked.own, left, design.T),
+    )
+
+
+def _design(
+    release: Analysable, formula: str, right: str
+) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Return the terms of the right side of a formula, and what each is of every member."""
+    from formulaic import model_matrix
+    from formulaic.errors import FormulaicError
+
+    try:
+        matrix = model_matrix(
+            right, frame_of(dict(release.quasi)), na_action="ignore", context=FUNCTIONS
+        )
+    except (FormulaicError, TypeError, ValueError) as problem:
+        msg = f"The formula {formula!r} cannot be computed: {problem}"
+        raise UsageError(msg) from None
+    design = np.asarray(matrix, np.float64)
+    if not np.isfinite(design).all() or np.linalg.matrix_rank(design) < design.shape[1]:
+        msg = (
+            f"The right side of {formula!r} is not computable for every row, or some of its terms "
+            "follow from others. Remove a term."
+        )
+        raise UsageError(msg)
+    return tuple(map(str, matrix.columns)), design
+
+
+def _of_values(
+    release: Analysable,
+    said: str,
+    value: str,
+    own: Iterable[str],
+    left: Callable[[NDArray[np.int32]], NDArray[np.float64]],
+    members: Iterable[NDArray],
+) -> tuple[dict[str, NDArray], bool]:
+    """Return what is taken of values, and whether no pairing changes an analysis.
+
+    `own` are quasi columns that it is computed from too, `members` what else is taken of members.
+    """
+    columns = [release.quasi[name].codes for name in own]
+    taken: NDArray = release.values[value].codes
+    responses: dict[str, NDArray] = {}
+    if not columns:
+        taken = left(np.arange(release.rows, dtype=np.int32))
+        responses = {said: taken}
+    weighted = [] if release.weights is None else [release.weights]
+    return responses, unmoved(release.starts, [*members, *columns, *weighted], taken)
 
 
 def weights_in(release: Analysable) -> NDArray[np.float64]:
@@ -169,11 +222,15 @@ def summary(
     names: frozenset[str],
     left: Callable[[NDArray[np.int32]], NDArray[np.float64]],
     one: Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[float, float]],
+    taken: tuple[dict[str, NDArray], bool],
 ) -> Analysis:
-    """Return the analysis that tells a mean, a quantile or a share of some rows."""
-    small = [part or what for part, rows in parts.items() if rows.sum() < 5]
+    """Return the analysis that tells a mean, a quantile or a share of some rows.
+
+    `taken` is what it takes of values, and whether no pairing changes it.
+    """
+    small = [part or what for part, rows in parts.items() if rows.sum() < FEWEST]
     if small:
-        msg = f"{small[0].strip('[]')} has fewer than 5 rows."
+        msg = f"{small[0].strip('[]')} has fewer than {FEWEST} rows."
         raise UsageError(msg)
 
     weights = weights_in(release)
@@ -185,7 +242,8 @@ def summary(
 
     by = f" by {next(iter(parts))[1:].split('=')[0]}" if names else ""
     terms = (names,) if names else ()
-    return Analysis(what + by, value, tuple(what + part for part in parts), fit, terms)
+    said = tuple(what + part for part in parts)
+    return Analysis(what + by, value, said, fit, terms, parts, *taken)
 
 
 def mean_of(numbers: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
@@ -226,9 +284,11 @@ def shares(release: Analysable, condition: str, by: str | None) -> Analysis:
 def _averages(what: str, release: Analysable, value: str, by: str | None) -> Analysis:
     names = names_in(value, {*release.quasi, *release.values})
     column = _only(release, value, names)
-    left = _left(release, value, column, mixed=bool(names - {column}))
+    own = names - {column}
+    left = _left(release, value, column, mixed=bool(own))
     parts, common = parts_of(release, by)
-    return summary(what, release, column, parts, common | (names - {column}), left, mean_of)
+    taken = _of_values(release, value, column, own, left, parts.values())
+    return summary(what, release, column, parts, common | own, left, mean_of, taken)
 
 
 def quantiles(release: Analysable, share: float, value: str | None, by: str | None) -> Analysis:
@@ -245,7 +305,10 @@ def quantiles(release: Analysable, share: float, value: str | None, by: str | No
     def one(rows: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
         return quantile_of(rows, weights, share)
 
-    return summary(what, release, column.name, parts, names, left, one)
+    numbers = numbers_of(column)
+    above = {what: numbers > np.quantile(numbers, share)}
+    _, settled = _of_values(release, what, column.name, (), left, parts.values())
+    return summary(what, release, column.name, parts, names, left, one, (above, settled))
 
 
 def correlations(release: Analysable, value: str | None) -> Analysis:
@@ -271,7 +334,10 @@ def correlations(release: Analysable, value: str | None) -> Analysis:
 
     names = tuple(f"correlation({name}, {column.name})" for name in others)
     said = f"correlation of {column.name} with {', '.join(others)}"
-    return Analysis(said, column.name, names, fit, tuple(frozenset({name}) for name in others))
+    terms = tuple(frozenset({name}) for name in others)
+    shapes = dict(zip(others, lines, strict=True))
+    taken = _of_values(release, column.name, column.name, (), lambda order: numbers[order], lines)
+    return Analysis(said, column.name, names, fit, terms, shapes, *taken)
 
 
 def _standard(numbers: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:

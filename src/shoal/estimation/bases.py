@@ -169,12 +169,15 @@ def quasi_basis(numbers: Mapping[str, Reals], labels: Mapping[str, Counts]) -> Q
 
 
 def _curves(line: Reals) -> list[Reals]:
-    """Return how a column bends at each of its knots, free of what is linear."""
-    if len(np.unique(line)) <= 4:
-        return []
+    """Return how a column bends at each of its knots, free of what is linear.
+
+    A column of few values bends at each of them, so that it may go with anything.
+    """
+    levels = np.unique(line)
+    few = len(levels) <= len(KNOTS) + 2
     base, found = [np.ones_like(line), line], []
-    for knot in KNOTS:
-        hinge = np.maximum(line - np.quantile(line, knot), 0)
+    for knot in levels[1:-1] if few else np.quantile(line, KNOTS):
+        hinge = np.maximum(line - knot, 0)
         across, _ = np.linalg.qr(np.column_stack(base))
         rest = hinge - across @ (across.T @ hinge)
         if rest.std() > FLAT:

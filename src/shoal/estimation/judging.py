@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from shoal.estimation.bases import QuasiBasis, Reals, ValueBasis
     from shoal.estimation.completing import Completed, Problem
+    from shoal.estimation.pooling import Pooled
     from shoal.release.manifest import Manifest
 
 HEAPED = 0.15  # the share of rows with one value from which nothing is concluded
@@ -163,10 +164,18 @@ class Diagnosis:
         return found
 
 
-def much_missing(share: float) -> str:
-    """Return why a quantity of which much is missing is not valid."""
-    said = f"{percent(share, 0)} of the information about it is missing"
-    return f"{said} (limit {percent(UNSURE, 0)})."
+NO_ERROR = "Its standard error comes out as 0, which is too small."
+
+
+def own_limits(pooled: Pooled, place: int) -> list[str]:
+    """Return why a quantity is not valid, by its own figures."""
+    found = []
+    if pooled.missing[place] >= UNSURE:
+        said = f"{percent(pooled.missing[place], 0)} of the information about it is missing"
+        found.append(f"{said} (limit {percent(UNSURE, 0)}).")
+    if pooled.error[place] == 0:
+        found.append(NO_ERROR)
+    return found
 
 
 def needs_correction(manifest: Manifest, seen: Diagnosis) -> bool:

@@ -241,11 +241,11 @@ def answer(
 
     analysis = asked(release)
     problem = completing.Problem(release, analysis.value)
-    naive, squares, same = _at_random(release, analysis, seed)
-    if same.all() and not caveats(release.manifest, exact=True):
-        error = np.sqrt(squares)
+    naive, squares = _at_random(release, analysis, seed)
+    if analysis.settled and not caveats(release.manifest, exact=True):
         pooled = pool(np.array([naive, naive]), np.array([squares, squares]))
-        return Estimates.of(analysis, pooled, naive, np.ones(len(error)), lambda _: NO_MODEL)
+        alone = _settled(squares)
+        return Estimates.of(analysis, pooled, naive, np.ones(len(naive)), alone)
     reasons = judging.before(problem)
     if reasons and not anyway:
         return Estimates(analysis.said, REFUSED, " ".join(reasons), ())
@@ -271,43 +271,45 @@ def answer(
     pooled = pool(kept[:, 0] - off, kept[:, 1], added)
     general = caveats(release.manifest)
     general += [CORRECTED] * bool(off.any())
-    general += [f"The model does not have {one}." for one in analysis.beyond(problem.quasi)]
+    general += [f"The model does not have {one}." for one in analysis.beyond(problem)]
 
     def judged(place: int) -> tuple[str, str]:
         if reasons:
             return REFUSED, " ".join(reasons)
         if not agreeing[place]:
             return REFUSED, f"The chains do not agree on {analysis.names[place]}."
-        limits = [*general]
-        if pooled.missing[place] >= judging.UNSURE:
-            limits.append(judging.much_missing(pooled.missing[place]))
-            if judging.follows_values(release.manifest):
-                return REFUSED, " ".join(limits)
+        unsure = pooled.missing[place] >= judging.UNSURE
+        limits = [*general, *judging.own_limits(pooled, place)]
+        if unsure and judging.follows_values(release.manifest):
+            return REFUSED, " ".join(limits)
         return (APPROXIMATE, " ".join(limits)) if limits else (VALID, EXACT)
 
     return Estimates.of(analysis, pooled, naive, rhat, judged)
 
 
-NO_MODEL = (
-    VALID,
-    "This does not depend on who in a group has which value, so no model is needed.",
-)
+NO_MODEL = "This does not depend on who in a group has which value, so no model is needed."
+
+
+def _settled(squares: NDArray) -> Callable[[int], tuple[str, str]]:
+    """Return what judges quantities that no pairing changes, by their squared errors."""
+    from shoal.estimation import judging
+
+    def judged(place: int) -> tuple[str, str]:
+        if squares[place] > 0:
+            return VALID, NO_MODEL
+        return APPROXIMATE, f"{NO_MODEL} {judging.NO_ERROR}"
+
+    return judged
 
 
 def _at_random(
     release: Analysable, analysis: Analysis, seed: int | None
-) -> tuple[NDArray, NDArray, NDArray]:
+) -> tuple[NDArray, NDArray]:
     """Return the quantities where members and values of a group are paired at random.
 
-    With their squared errors, and whether other pairings give the same.
+    With their squared errors.
     """
     group = np.repeat(np.arange(len(release.starts) - 1), np.diff(release.starts))
-    random = np.random.default_rng(seed)
-    fits = []
-    for _ in range(3):
-        shuffled = random.permutation(release.rows)
-        order = shuffled[np.argsort(group[shuffled], kind="stable")]
-        fits.append(analysis.fit(order.astype(np.int32)))
-    every = np.array(fits)
-    same = np.isclose(every[:, 0], every[0, 0], rtol=1e-9, atol=0).all(0)
-    return every[0, 0], every[0, 1], same
+    shuffled = np.random.default_rng(seed).permutation(release.rows)
+    order = shuffled[np.argsort(group[shuffled], kind="stable")]
+    return analysis.fit(order.astype(np.int32))
