@@ -15,7 +15,8 @@ from shoal.estimation.judging import before
 from shoal.estimation.opening import Analysable, open_release
 from shoal.release.manifest import caveats, conclusion_of
 from shoal.release.stated import StatedColumn
-from shoal.runs.correcting import CORRECTED
+from shoal.runs import correcting
+from shoal.runs.correcting import CORRECTED, NOT_REACHED
 from shoal.table.coding import code_lenient
 from shoal.views.tables import explained
 from stated import stated
@@ -221,6 +222,20 @@ def test_near_the_limit_the_bias_of_groups_is_measured_and_subtracted(monkeypatc
     assert CORRECTED not in plain.reason
     assert corrected["age"].estimate != plain["age"].estimate
     assert corrected["age"].se > plain["age"].se
+
+
+def test_a_bias_that_cannot_be_measured_is_a_reason_to_refuse(monkeypatch):
+    def unreached(*_):
+        msg = "not reached"
+        raise shoal.NotAchievable(msg)
+
+    monkeypatch.setattr(judging, "NEAR", 0.0)
+    monkeypatch.setattr(correcting, "search_again", unreached)
+    made = published(simulated(600, 1), 500, method="Split()")
+    found = shoal.estimate(made, FORMULA, seed=1)
+    assert (found.status, found.quantities) == ("refused", ())
+    assert NOT_REACHED in found.reason
+    assert len(shoal.estimate(made, FORMULA, seed=1, anyway=True).quantities) == 4
 
 
 def test_oblivious_groups_are_never_corrected(monkeypatch):

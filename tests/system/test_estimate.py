@@ -93,7 +93,10 @@ def test_completed_tables_are_numbered_and_keep_every_group(written, tmp_path):
     assert first.drop(".imp", "income").equals(second.drop(".imp", "income"))
     empty = long.filter(pl.col(".imp") == 0)
     assert (empty["income"].is_null() == empty["drawn"]).all()
-    assert "draws, not records" in (tmp_path / "tables" / "README.txt").read_text()
+    told = " ".join((tmp_path / "tables" / "README.txt").read_text().split())
+    assert "draws, not records" in told
+    assert "Products of labels or of three columns" in told
+    assert "Status of estimates from these tables: valid" in told
 
 
 def test_completed_tables_are_not_written_into_a_release(written):

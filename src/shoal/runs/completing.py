@@ -132,6 +132,9 @@ Analyse all tables and pool the results by Rubin's rules. In R:
 
 An analysis of a single table gives standard errors that are too small. Where the fraction of
 missing information (fmi) of a pooled quantity is 0.3 or more, the quantity is approximate.
+The status below holds for terms that the model has: smooth curves of each quasi-identifier, each
+value of a number with at most five of them, labels, and products of two numbers. Products of labels
+or of three columns, and steps as fine as age == 40, are approximate at best.
 
 Status of estimates from these tables: {status}"""
 

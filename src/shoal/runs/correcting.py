@@ -7,11 +7,13 @@ the bias (indirect inference; Gourieroux, Monfort, Renault 1993).
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from shoal.errors import NotAchievable
 from shoal.estimation.completing import Completed, Problem, agreement, complete_tables
 from shoal.estimation.judging import AGREED, Diagnosis, needs_correction
 from shoal.estimation.opening import open_release
@@ -30,6 +32,23 @@ if TYPE_CHECKING:
 
 SEARCHED = 2  # completed tables that are searched again
 CORRECTED = "The bias of its groups was measured on completed tables and subtracted."
+NOT_REACHED = (
+    "The method did not reach the requirement on a completed table, so the bias of its groups "
+    "could not be measured."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Bias:
+    """How far each quantity is off, the squared error of that, and the split R̂ of the chains.
+
+    `reasons` say why it could not be measured.
+    """
+
+    off: NDArray[np.float64]
+    error: NDArray[np.float64]
+    rhat: NDArray[np.float64]
+    reasons: list[str] = field(default_factory=list)
 
 
 def bias(
@@ -40,18 +59,21 @@ def bias(
     *,
     chains: int,
     seed: int | None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return how far each quantity is off, the squared error of that, and the split R̂.
+) -> Bias:
+    """Return how far each quantity is off.
 
     Nothing is searched, and nothing is off, where groups do not follow values, or hardly do.
     """
     release, name = completed.problem.release, completed.problem.column
+    nothing = np.zeros(len(first.names))
     if not needs_correction(release.manifest, seen):
-        nothing = np.zeros(len(first.names))
-        return nothing, nothing, nothing
+        return Bias(nothing, nothing, nothing)
     off, apart = [], []
     for turn, order in enumerate(completed.tables(SEARCHED)):
-        again = open_release(search_again(release, name, order))
+        try:
+            again = open_release(search_again(release, name, order))
+        except NotAchievable:
+            return Bias(nothing, nothing, nothing, [NOT_REACHED])
         analysis = asked(again)
         fits: list[NDArray] = []
 
@@ -66,7 +88,7 @@ def bias(
         off.append(fits[0].mean((0, 1)) - first.fit(order)[0])
         apart.append(agreement(fits[0]))
     found = np.array(off)
-    return found.mean(0), found.var(0, ddof=1) / SEARCHED, np.max(apart, 0)
+    return Bias(found.mean(0), found.var(0, ddof=1) / SEARCHED, np.max(apart, 0))
 
 
 def search_again(release: Analysable, name: str, order: NDArray[np.int32]) -> object:

@@ -266,11 +266,12 @@ def answer(
         return Estimates(analysis.said, REFUSED, " ".join(reasons), ())
     rhat, agreeing = completing.agreement(fits[0][:, :, 0]), completing.agreed(fits[0])
     kept = completing.some(fits[0], tables)
-    off, added, again = bias(completed, seen[0], analysis, asked, chains=chains, seed=seed)
-    rhat, agreeing = np.maximum(rhat, again), agreeing & (again < judging.AGREED)
-    pooled = pool(kept[:, 0] - off, kept[:, 1], added)
+    found = bias(completed, seen[0], analysis, asked, chains=chains, seed=seed)
+    reasons += found.reasons
+    rhat, agreeing = np.maximum(rhat, found.rhat), agreeing & (found.rhat < judging.AGREED)
+    pooled = pool(kept[:, 0] - found.off, kept[:, 1], found.error)
     general = caveats(release.manifest)
-    general += [CORRECTED] * bool(off.any())
+    general += [CORRECTED] * bool(found.off.any())
     general += [f"The model does not have {one}." for one in analysis.beyond(problem)]
 
     def judged(place: int) -> tuple[str, str]:
