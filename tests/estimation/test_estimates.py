@@ -299,6 +299,11 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
             "approximate",
             "ordinary regression",
         ),
+        (
+            {"require": ["KAnonymity(k=5)"], "form": "intervals", "groups": 49},
+            "refused",
+            "49 groups (at least 50 are needed)",
+        ),
     ],
 )
 def test_what_a_form_and_a_method_allow_is_said_without_a_draw(changed, status, said):
@@ -324,6 +329,24 @@ def test_the_report_and_comparisons_say_what_a_regression_is(tmp_path):
     assert "Oblivious() allows most. Readers can tell who is in the table" in " ".join(
         explained(alone)
     )
+
+
+@pytest.mark.parametrize(
+    ("require", "said"),
+    [
+        (["KAnonymity(k=3)"], "Regression on the published table: approximate with Split()."),
+        (
+            ["KAnonymity(k=3)", "EpsilonM(epsilon=500, m=3)"],
+            "Regression on the published table: not from this release with Split().",
+        ),
+    ],
+)
+def test_comparisons_promise_no_form_that_the_requirements_refuse(require, said):
+    schema = shoal.Schema(quasi=QUASI, sensitive="income")
+    made = shoal.compare(simulated(300, 1), schema, require=require, methods=["Split()"], queries=0)
+    lines = explained(made.to_dict())
+    assert said in lines
+    assert "two-tables" not in " ".join(lines)
 
 
 def weighted(rows: int) -> pl.DataFrame:

@@ -214,9 +214,11 @@ class Manifest(Record, kw_only=True):
 
 VALID, APPROXIMATE, REFUSED = STATUSES = ("valid", "approximate", "refused")  # from good to bad
 WORDS = {VALID: "valid", APPROXIMATE: "approximate", REFUSED: "not from this release"}
+ENOUGH = 50  # groups, below which cells are so wide that ordinary slopes are off
 SIZES_ALONE = (
     "Only group sizes are required, so values were not separated on purpose. An ordinary "
-    "regression on the published table is nearly right."
+    "regression on the published table comes near that on the original where cells are narrow. "
+    "Its standard errors do not count how wide they are."
 )
 EXACT = (
     "Oblivious() forms groups without regard to who has which value, so the likelihood is exact."
@@ -237,6 +239,11 @@ def conclusion_of(manifest: Manifest) -> tuple[str, str]:
     `shoal estimate` looks at the values too, and may still refuse.
     """
     if all(one.startswith("KAnonymity(") for one in manifest.require) and manifest.require:
+        if manifest.groups is not None and manifest.groups < ENOUGH:
+            return REFUSED, (
+                f"The release has {manifest.groups:,} groups (at least {ENOUGH} are needed). Their "
+                "cells are so wide that slopes of an ordinary regression may be far off."
+            )
         return APPROXIMATE, SIZES_ALONE
     try:
         check_analysable(manifest)

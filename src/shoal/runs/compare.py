@@ -50,10 +50,10 @@ class Entry:
     `shoal.utility.least`; None where that is not known), `query_error` holds mean, median and 95th
     percentile of the relative error of count queries, `learning` what `learning_utility` measures,
     `squared_error` what the means of groups lose (SSE / SST; see `shoal.release.squares`),
-    `risk` the worst in the published table, `regression` what `shoal estimate` concludes where the
-    release has the form two-tables: valid, approximate or refused. `seconds` are those of the
-    search, `megabytes` what it held at its peak beyond the table (see `shoal.methods.choice`; None
-    where the system does not tell).
+    `risk` the worst in the published table, `regression` what may be concluded from a release in
+    the form `Comparison.form`: valid, approximate or refused. `seconds` are those of the search,
+    `megabytes` what it held at its peak beyond the table (see `shoal.methods.choice`; None where
+    the system does not tell).
     """
 
     method: str
@@ -75,7 +75,8 @@ class Entry:
 class Comparison:
     """Methods in the order of their loss; `workload` says what queries were about, if any were.
 
-    No method can lose less than `least_loss` where the requirements hold.
+    No method can lose less than `least_loss` where the requirements hold. `form` is what
+    regressions are judged in: two-tables where the requirements allow it.
 
     Those whose release fails its own audit stand behind those that hold, whatever they lose, and
     those that found nothing stand last.
@@ -87,6 +88,7 @@ class Comparison:
     entries: tuple[Entry, ...]
     remarks: tuple[str, ...] = ()
     least_loss: float | None = None
+    form: str = TWO_TABLES
 
     @property
     def reached(self) -> bool:
@@ -175,6 +177,8 @@ def compared(
     if learning or target is not None:
         learn = _learner(table, run, target)
     entries = []
+    exposing = any(one.principle.columns == 0 for one in asked)  # these limit who is found
+    form = run.form if exposing else TWO_TABLES
     solve = Local().solve
     for place, method in enumerate(chosen):
         progress("compare", place / len(chosen))
@@ -200,14 +204,14 @@ def compared(
                 groups=release.manifest.groups,
                 seconds=made.seconds,
                 megabytes=made.megabytes,
-                regression=conclusion_of(release.manifest.but(form=TWO_TABLES))[0],
+                regression=conclusion_of(release.manifest.but(form=form))[0],
             )
         )
     progress("compare", 1.0)
     entries.sort(key=_place)
     workload = None if questions is None else asdict(questions.workload)
     return Comparison(
-        tuple(map(repr, asked)), len(coded), workload, tuple(entries), tuple(remarks), bound
+        tuple(map(repr, asked)), len(coded), workload, tuple(entries), tuple(remarks), bound, form
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.exact import WHOLE, at_least, at_most, downward, percent, upward, written
 from shoal.principles.k_anonymity import in_population
 from shoal.release.manifest import PRICE, VALID, WORDS
+from shoal.table.forms import TWO_TABLES
 from shoal.views.console import grouped, heading, table_of, terminal_console
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def explained(facts: dict[str, Any]) -> list[str]:
             f"{asked['quasi']} quasi and {asked['sensitive']} sensitive columns and "
             f"{asked['selectivity']:.4g} of their domain."
         )
-    lines += _regressions(facts["entries"])
+    lines += _regressions(facts["entries"], facts["form"])
     learned = next((one["learning"] for one in facts["entries"] if one["learning"]), None)
     if learned:
         metric = learned["metric"]
@@ -105,7 +106,7 @@ def explained(facts: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _regressions(entries: list[dict[str, Any]]) -> list[str]:
+def _regressions(entries: list[dict[str, Any]], form: str) -> list[str]:
     """Say by which methods an analyst may conclude how columns go together."""
     said = []
     for status, word in WORDS.items():
@@ -113,6 +114,8 @@ def _regressions(entries: list[dict[str, Any]]) -> list[str]:
         said += [f"{word} with {' and '.join(methods)}"] if methods else []
     if not said:
         return []
+    if form != TWO_TABLES:
+        return [f"Regression on the published table: {'; '.join(said)}."]
     line = f"Regression by shoal estimate, in the form two-tables: {'; '.join(said)}."
     if not any(one["regression"] == VALID for one in entries):
         line += " Oblivious() allows most. " + PRICE
