@@ -80,6 +80,50 @@ def test_whole_people_are_held_out(tmp_path: Path) -> None:
     assert {one["members"]["count"] for one in found["controlled"]} >= {90}
 
 
+LAYOUTS = {
+    "encoding": (["--encoding", "latin-1"], lambda text: text.encode("latin-1")),
+    "delimiter": (["--delimiter", ";"], lambda text: text.replace(",", ";").encode()),
+    "header": (["--header-row", "3"], lambda text: f"A title\n\n{text}".encode()),
+    "last": (["--skip-last", "1"], lambda text: f"{text}Source: a survey\n".encode()),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_private_file_is_read_whatever_the_original_looks_like(
+    tmp_path: Path, layout: str
+) -> None:
+    """Controls that are read wrongly are not found in the original, and count as members."""
+    options, written = LAYOUTS[layout]
+    rows = people(60).with_columns(town=pl.Series(["ä", "ö", "ü"] * 20)).drop("who")
+    table, controls = tmp_path / "people.csv", tmp_path / "controls.csv"
+    table.write_bytes(written(rows.write_csv()))
+    held = ("--hold-out", "25%", "--hold-out-file", controls, "--quiet")
+    asked = ("--quasi", "age,town", "--sensitive", "salary", "--require", "KAnonymity(k=3)")
+    out = tmp_path / "out"
+    done = command("anonymize", table, *asked, *options, *held, "--output", out)
+    assert done.code == 0, done.err
+    done = command("attack", out, "--original", table, "--control", controls, *options, "--json")
+    assert done.code == 0, done.err
+    (one,) = [one for one in done.json()["controlled"] if one["attack"] == "linking"]
+    assert (one["members"]["count"], one["controls"]["count"]) == (45, 15)
+    # A control group that looks like the original is read like it.
+    other = tmp_path / "others.csv"
+    other.write_bytes(written(rows[:20].write_csv()))
+    done = command("attack", out, "--original", table, "--control", other, *options, "--json")
+    (one,) = [one for one in done.json()["controlled"] if one["attack"] == "linking"]
+    assert (one["members"]["count"], one["controls"]["count"]) == (40, 20)
+
+
+def test_controls_that_are_not_found_in_the_original_are_remarked_on(tmp_path: Path) -> None:
+    table = people(80)
+    publish(table, tmp_path)
+    controls = pl.read_csv(tmp_path / "controls.csv")
+    for known, wrong in ((controls, False), (controls.with_columns(pl.col("zip") + 500), True)):
+        found = shoal.attack([tmp_path / "out"], original=table, control=known)
+        said = [one for one in found.remarks if "held out 20 rows" in one]
+        assert bool(said) is wrong
+
+
 def test_withheld_counts_say_nothing_of_it(tmp_path: Path) -> None:
     manifest = publish(people(80), tmp_path, "--withhold-counts")
     assert "held_out" not in json.dumps(manifest)
@@ -161,8 +205,11 @@ def test_in_a_series_nobody_who_is_held_out_is_published_later(tmp_path: Path) -
         assert not salaries[-1] & set(controls["salary"])
         assert command("audit", tmp_path / f"out{place}").code == 0
     assert held[0] < held[1] == held[2]
-    done = command(
-        "anonymize", tmp_path / "people.csv", *ASKED, *ledger, "--output", tmp_path / "later"
-    )
-    assert done.code == 2
-    assert "hold out" in done.said
+    later = ("anonymize", tmp_path / "people.csv", *ASKED, *ledger, "--output", tmp_path / "later")
+    for share in ("10%", "40%", None):  # others would be held out, who were published before
+        more = ("--hold-out", share, "--hold-out-file", tmp_path / "c.csv") if share else ()
+        done = command(*later, *more)
+        assert done.code == 2
+        assert "'hold out' = 1/4" in done.said
+        assert not (tmp_path / "c.csv").exists()
+    assert "this run has nothing" in done.said

@@ -18,6 +18,7 @@ from shoal.audit.controlled import (
     against_controls,
     as_known,
     by_population,
+    not_found,
     without_controls,
 )
 from shoal.audit.covers import CellCover
@@ -228,6 +229,8 @@ def _controlled(
             f"{people.height - inside.height:,} rows of the original are controls: they are not "
             "attacked as members."
         )
+    else:
+        remarks += not_found(opened, controls)
     sides = [_known(table, opened, remarks) for table in (inside, controls)]
     if person is not None:
         sides = [side.drop_nulls(person) for side in sides]

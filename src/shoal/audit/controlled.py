@@ -134,6 +134,17 @@ def without_controls(
     return left
 
 
+def not_found(opened: Sequence[Published], controls: pl.DataFrame) -> list[str]:
+    """Say where controls seem to be those whom a release held out, and are not in the original."""
+    return [
+        f"{one.name} held out {controls.height:,} rows, as many as there are controls, but not all "
+        "of these are in the original, so none was taken out of it. If the original contains them, "
+        "check that both tables are read in the same way."
+        for one in opened
+        if one.manifest is not None and one.manifest.held_out == controls.height
+    ]
+
+
 def against_controls(
     sides: Sides, wanted: Mapping[str, Sequence[float]], seed: int | None
 ) -> list[Compared]:

@@ -21,6 +21,8 @@ from shoal.views.terminal import plain, plain_json, plain_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import polars as pl
+
     from shoal.results import Comparison, Frontier, Remark
 
     Progress = Callable[[str, float], None]
@@ -151,7 +153,7 @@ def give(
     print_json(facts) if json else say(facts)
 
 
-def open_with(source: str | None, ask: Ask) -> Any:
+def open_with(source: str | None, ask: Ask) -> str | pl.DataFrame | None:
     """Return the path of a table as it is, or the table where options say how to read it."""
     import shoal
 
@@ -159,14 +161,22 @@ def open_with(source: str | None, ask: Ask) -> Any:
     if not said:
         return source
     if source is None:
-        named = ", ".join(f"--{name}" for name in said)
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in said)
         msg = (
             f"{named} applies only to tables that Shoal reads, and this command reads a release "
             "only."
         )
         raise shoal.UsageError(msg)
+    return open_as(source, ask)
+
+
+def open_as(source: str, ask: Ask) -> pl.DataFrame:
+    """Return a table, read as options say."""
+    import shoal
+
     how = {name: getattr(ask, name) for name in READING}
-    return shoal.results.Run(table=source, **how).frame()
+    found: pl.DataFrame = shoal.results.Run(table=source, **how).frame()
+    return found
 
 
 def announce_compiling(*, quiet: bool) -> None:

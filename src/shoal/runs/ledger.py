@@ -115,7 +115,7 @@ def check_types(ledger: Ledger, schema: Schema) -> None:
 def _shown(said: Any) -> str:
     if isinstance(said, dict):
         said = [f"{name}={one}" for name, one in said.items()]
-    return ", ".join(map(str, said)) or "nothing" if isinstance(said, list) else str(said)
+    return (", ".join(map(str, said)) if isinstance(said, list) else str(said or "")) or "nothing"
 
 
 def as_before(schema: Schema, ledger: Ledger) -> Schema:
