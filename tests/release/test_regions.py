@@ -1,6 +1,8 @@
 """Regions: what is published lies between cuts, whatever the table; and the audit knows better."""
 
 import json
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -209,6 +211,27 @@ def test_the_spelling_of_an_end_does_not_say_whether_somebody_lies_there() -> No
     for text in release.table["x"].unique():
         for end in json.loads(text) if text.startswith("[") else [text]:
             assert str(end) in {f"{tenths / 10:g}" for tenths in range(100, 141)}
+
+
+@pytest.mark.parametrize("spacing", [3600 * 10**9, 40 * 10**9, 250 * 10**6, 3000, 7])
+def test_times_of_day_are_on_a_grid_as_well(tmp_path: Path, spacing: int) -> None:
+    """A second is no decimal part of a day, and zeros at the end of a time are not all spare."""
+    times = pl.Series(np.arange(40) * spacing + 10**18).cast(pl.Datetime("ns"))
+    written = times.dt.strftime("%Y-%m-%dT%H:%M:%S%.f")
+    table = pl.DataFrame({"at": written, "pay": range(40)})
+    asked = shoal.Schema(quasi="at", sensitive="pay", types={"at": "date"})
+    release = shoal.anonymize(table, asked, require="KAnonymity(k=4)", cells="regions", seed=1)
+    assert release.table["at"].n_unique() > 4
+    release.write(tmp_path / "release")
+    assert shoal.audit(tmp_path / "release").problems == ()
+    ends = [end for text in release.table["at"] for end in json.loads(text)]
+    assert min(map(moment, ends)) == min(map(moment, written))
+    assert max(map(moment, ends)) == max(map(moment, written))
+
+
+def moment(text: str) -> tuple[str, Decimal]:
+    """Return a day, hour and minute, and its seconds."""
+    return text[:16], Decimal(text[17:])
 
 
 @pytest.mark.parametrize("digits", [1, 2, 3])

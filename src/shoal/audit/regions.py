@@ -20,6 +20,7 @@ import polars as pl
 from shoal.audit.cells import covers_missing, interval_ends, read_set
 from shoal.table.dates import date_parts
 from shoal.table.forms import MEANS
+from shoal.table.grid import in_units
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import PERSON, RESERVED
 
@@ -192,7 +193,7 @@ def _numbers(texts: pl.Series, column: StatedColumn) -> tuple[Ints, Ints, int]:
     bounds = [str(end) for end in column.bounds or ()]
     step = Decimal(str(column.step))
     first, last = (_exact(pl.Series([end]), dates=dates)[0] or Decimal(0) for end in bounds)
-    width = step * DAY if dates else step
+    width = in_units(step, DAY) if dates else step
     points = int((last - first) / width) + 1
     ends = []
     alone = texts.fill_null(MISSING_LABEL) == MISSING_LABEL

@@ -60,7 +60,7 @@ class CutGrid:
             if not self.step % self.per_day and not self.first % self.per_day:
                 return units_as_dates(units // self.per_day, 1).cast(pl.String)
             texts = units_as_dates(units, self.per_day).dt.strftime("%Y-%m-%dT%H:%M:%S%.f")
-            return texts.str.replace(r"\.?0*$", "") if self.per_day > SECONDS else texts
+            return texts.str.replace(r"(\.\d*?)0+$", "$1").str.strip_suffix(".")
         if not self.digits and not self.decimals:
             return pl.Series([str(unit) for unit in units.tolist()], dtype=pl.String)
         return pl.Series([self._text(unit) for unit in units.tolist()], dtype=pl.String)
@@ -223,9 +223,17 @@ def grid_of(column: Domain) -> tuple[CutGrid, NDArray[np.int64]]:
     return grid, np.array([(unit - low) // step for unit in units], np.int64)
 
 
+def in_units(days: Decimal, per_day: int) -> Decimal:
+    """Return a step in units of time; a second is no decimal part of a day, so the nearest one."""
+    exact = days * per_day
+    near = exact.to_integral_value()
+    return near if abs(exact - near) * 10**12 <= near else exact
+
+
 def _step(column: Domain, digits: int, units: list[int]) -> int:
     if column.step is not None:
-        whole = column.step * column.per_day if column.dates else column.step.scaleb(digits)
+        days = column.dates
+        whole = in_units(column.step, column.per_day) if days else column.step.scaleb(digits)
         if whole != whole.to_integral_value():
             msg = f"The step of column {column.name!r} is finer than its dates are written."
             raise InputError(msg)
