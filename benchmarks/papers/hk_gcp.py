@@ -8,7 +8,7 @@ from drawing import Panel, grid, series
 from figures import Claim, Figure, Size, judged, percent, run, span
 from hk import METHODS, NAMES, SHARES, K, measured
 
-from shoal.methods.freeform.exact import NEAR, WHOLE
+from shoal.methods.freeform.exact import BLOCK, FEW, NEAR, WHOLE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,7 +95,8 @@ def claims(frame: pl.DataFrame) -> list[Claim]:
             "this in words only; its curves are in a longer version, which is not available. It "
             "has Greedy and SortGreedy; optimal assignments are Shoal's default. They are optimal "
             f"over all pairs up to {WHOLE:,} rows, and beyond over the {NEAR} cheapest candidates "
-            "of each record.",
+            f"of each record. Beyond {BLOCK:,} rows it is one and a half times as many candidates "
+            f"as k, at least {FEW} and at most {NEAR}.",
             None,
         ),
     ]

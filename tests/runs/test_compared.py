@@ -18,9 +18,9 @@ def facts(reached):
     [
         ([True, True], []),
         ([True, False], ["m = 3: why 3 fails"]),
-        ([True, False, False, False], ["m = 3: why 3 fails", "m = 4, 5: not reached either."]),
-        ([False, False, True], ["m = 3: why 3 fails", "m = 2: not reached either."]),
-        ([False, False], ["m = 2: why 2 fails", "m = 3: not reached either."]),
+        ([True, False, False, False], ["m = 3: why 3 fails", "m = 4, 5: not achieved either."]),
+        ([False, False, True], ["m = 3: why 3 fails", "m = 2: not achieved either."]),
+        ([False, False], ["m = 2: why 2 fails", "m = 3: not achieved either."]),
     ],
 )
 def test_reasons(reached, said):

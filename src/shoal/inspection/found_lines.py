@@ -197,7 +197,7 @@ def in_text(
     above = text.splitlines(keepends=True)[layout.above :]
     needed = said.delimiter or choose_separator("".join(above).encode(), name, None) != separator
     spelled = "tab" if separator == "\t" else separator
-    why = f"It parts most lines into {_widest(first)} cells."
+    why = f"It divides most lines into {_widest(first)} cells."
     assumed = (
         Assumption(
             *("encoding", scanned.encoding or "utf-8", scanned.why, scanned.sure),
@@ -253,7 +253,9 @@ def in_sheets(book: Book, said: FileLayout) -> Found:
     assumed = (sheet,) if len(names) > 1 else ()
     spans = len(book.merged(chosen))
     if spans:
-        why = f"{spans:,} cells span several lines. Each counts for all the rows that it spans."
+        why = (
+            f"{spans:,} cells span several lines. Shoal gives its value to every row that it spans."
+        )
         assumed = (*assumed, Assumption("merged", spans, why, needed=False))
     layout = found.layout.but(sheet=chosen if needed else None)
     return Found(layout, (*assumed, *found.assumed), found.first, found.last, names)

@@ -123,7 +123,7 @@ def decimal_sign(table: pl.DataFrame) -> Assumption | None:
     if found["open"]:
         why = (
             f"The column {found['open'][0]!r} has numbers such as 1,234. This is 1234 where the "
-            "comma parts thousands, and 1.234 where it is the decimal sign."
+            "comma separates thousands, and 1.234 where it is the decimal sign."
         )
         return Assumption("decimal", None, why, sure=False, choices=choices)
     return None

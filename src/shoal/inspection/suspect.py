@@ -285,8 +285,8 @@ def _dates(profile: Profile, inferred: Inferred) -> Iterator[Suspicion]:
 def _unlike(order: str, taken: str) -> Suspicion:
     return Suspicion(
         "date",
-        f"Dates not written as 2024-01-31{order}: so they are {taken}; write them so, and they are "
-        "published as intervals of dates.",
+        f"Dates not written as 2024-01-31{order}, so Shoal reads them as {taken}. If you write "
+        "them in this way, Shoal publishes intervals of dates.",
     )
 
 

@@ -122,8 +122,8 @@ class Oblivious(Method):
         ways = math.prod(math.factorial(len(some)) for some in (tied, *alike))
         if ways > WAYS:
             msg = (
-                f"{self!r} has {ways:,} ways to go by chance on these {len(rows)} rows, and at "
-                f"most {WAYS:,} can be gone through. Take fewer rows, or fewer that tie."
+                f"On these {len(rows)} rows {self!r} can end in {ways:,} ways, depending on "
+                f"chance, and Shoal tries at most {WAYS:,}. Use fewer rows, or fewer equal values."
             )
             raise UsageError(msg)
         for cuts in _arranged(rows, [tied]):

@@ -116,8 +116,9 @@ def minimality(
     task = run.prepare(table).task
     if len(task.coded) > ROWS:
         msg = (
-            f"The table has {len(task.coded):,} rows. What a reader learns who knows the method is "
-            f"found by going through all assignments of its values, for at most {ROWS} rows."
+            f"The table has {len(task.coded):,} rows. To measure what a reader who knows the "
+            "method learns, Shoal tries all assignments of values to people, for at most "
+            f"{ROWS} rows."
         )
         raise UsageError(msg)
     chosen = run.chosen(task)
@@ -130,8 +131,8 @@ def check_plain(person: str | None, never_mix: Sequence[str]) -> None:
     said = {"person": person, "never_mix": never_mix}
     for name in (name for name, value in said.items() if value):
         msg = (
-            "What a reader learns who knows the method is measured where all rows are searched "
-            f"together, each about another person: not with {option(name)}."
+            "Shoal measures what a reader who knows the method learns only where it searches all "
+            f"rows together, one row per person. Leave out {option(name)}."
         )
         raise UsageError(msg)
 

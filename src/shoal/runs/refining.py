@@ -128,7 +128,7 @@ def refine(
     if combinations ** len(task.coded) > MOST:
         msg = (
             f"{combinations:,} combinations of quasi values in {len(task.coded):,} rows make more "
-            f"than {MOST:,} tables. Refinement goes through all of them: take fewer rows or values."
+            f"than {MOST:,} tables. Shoal would have to try all of them: use fewer rows or values."
         )
         raise UsageError(msg)
     chosen = run.chosen(task)

@@ -106,7 +106,7 @@ def _tried(
     except ShoalError as problem:
         return None, f"Not tried: {problem}"
     if not found.reached:
-        return None, f"None of the trials ended well within {SECONDS:g} s; the release did."
+        return None, f"No trial reached what is required within {SECONDS:g} s. The release did."
     return found.to_dict(), None
 
 

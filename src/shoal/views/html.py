@@ -299,7 +299,9 @@ def learn_sentence(release: dict[str, Any], own: dict[str, Any]) -> str:
         moved = [one for one in known["columns"] if one["role"] == "quasi"]
         worst = max(moved, key=lambda one: one["apart"], default=None)
         if release["form"] == TWO_TABLES:
-            said.append("Every column alone, and those about people together, are as before.")
+            said.append(
+                "Each column by itself is as before, and so are all columns about people together."
+            )
         elif worst is not None:
             so = "come out as before" if worst["apart"] <= LARGE else "are only roughly as before"
             said.append(
@@ -325,8 +327,10 @@ def _regression_sentence(found: dict[str, Any]) -> list[str]:
         return []
     same = sum(abs(one["after"] - one["before"]) <= 2 * one["error_before"] for one in terms)
     if same == len(terms):
-        return ["A regression gives the same coefficients within its error."]
-    return [f"A regression gives {same} of {len(terms)} coefficients within its error."]
+        return ["A regression gives the same coefficients, within their margins of error."]
+    return [
+        f"A regression gives {same} of {len(terms)} coefficients within their margins of error."
+    ]
 
 
 def trial_values(trials: dict[str, Any]) -> dict[str, Any]:

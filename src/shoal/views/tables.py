@@ -14,7 +14,9 @@ from shoal.views.console import grouped, heading, table_of, terminal_console
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FAILED = "does not hold: its release fails its own audit, so it is no choice, whatever it loses."
+FAILED = (
+    "does not hold: its release fails its own audit. Do not choose it, however little it loses."
+)
 METRICS = {"r2": "R²", "accuracy": "accuracy", "roc_auc": "ROC-AUC"}
 
 
@@ -48,20 +50,21 @@ def winner(facts: dict[str, Any]) -> str:
     """Name the method to take, and why."""
     holding = [one for one in facts["entries"] if one["holds"]]
     if not holding:
-        return "None is to be taken: no release holds what is required."
+        return "Choose none of them: no release holds what is required."
     first, *others = holding
     if not others:
-        return f"Take {first['method']}: it alone reaches what is required, and holds it."
+        return f"Choose {first['method']}: only its release holds what is required."
     second = others[0]
     if first["loss"] == second["loss"]:
         alike = " and ".join(one["method"] for one in holding if one["loss"] == first["loss"])
         quick = min(
             (one for one in holding if one["loss"] == first["loss"]), key=lambda one: one["seconds"]
         )
-        return f"Take {quick['method']}: {alike} lose the same, and it was the quickest of them."
+        return f"Choose {quick['method']}: {alike} lose the same, and it was the quickest of them."
     return (
-        f"Take {first['method']}: of those that hold it loses least, {percent(first['loss'], 2)} "
-        f"where {second['method']}, the next, loses {percent(second['loss'], 2)}."
+        f"Choose {first['method']}: of the methods that hold, it loses least "
+        f"({percent(first['loss'], 2)}). The next is {second['method']} "
+        f"({percent(second['loss'], 2)})."
     )
 
 
@@ -93,9 +96,9 @@ def explained(facts: dict[str, Any]) -> list[str]:
         original, trivial = (best(learned[which], metric) for which in ("original", "trivial"))
         lines.append(
             f"learned: {METRICS[metric]} of {learned['target']} on {learned['asked']:,} held-out "
-            f"rows, by the better of a forest and a linear model trained on the release. Trained "
-            f"on the original {spell(original)}, without quasi columns {spell(trivial)}, knowing "
-            f"nothing {spell(learned['baseline'][metric])}."
+            f"rows, by the better of a forest and a linear model trained on the release. For "
+            f"comparison: trained on the original {spell(original)}, trained without quasi columns "
+            f"{spell(trivial)}, by one guess for everyone {spell(learned['baseline'][metric])}."
         )
         if not learned["learnable"]:
             lines.append(
@@ -232,7 +235,7 @@ def reasons(facts: dict[str, Any]) -> list[str]:
     lines = [f"{facts['parameter']} = {first['value']:,.6g}: {first['problem']}"]
     if others:
         values = ", ".join(f"{value:,.6g}" for value in sorted(one["value"] for one in others))
-        lines.append(f"{facts['parameter']} = {values}: not reached either.")
+        lines.append(f"{facts['parameter']} = {values}: not achieved either.")
     return lines
 
 

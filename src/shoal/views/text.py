@@ -95,7 +95,7 @@ def print_plan(plan: Plan) -> None:
 def _print_reason(console: Console, found: Foreseen) -> None:
     """Print which rows are in the way, and what would help."""
     if found.reason is not None:
-        console.print(f"In the way: {found.reason}.", markup=False)
+        console.print(f"What prevents it: {found.reason}.", markup=False)
     helps = [option("require", text) for text in found.remedies]
     helps += [] if found.suppress is None else [option("suppress", found.suppress)]
     if helps:
@@ -139,8 +139,9 @@ def print_guarantee(found: Guarantee) -> None:
     heading(console, f"{found.principle} on {', '.join(found.sensitive)}, {found.rows:,} rows")
     _print_at_odds(console, found)
     console.print(
-        f"A row has at most {found.degree:,} near ones. In {found.classes:,} groups with at most "
-        f"{found.neighbours} near ones each, up to {found.degree_limit:,.1f} are certain to work."
+        f"No row has more than {found.degree:,} near rows in the whole table. If none has more "
+        f"than {found.degree_limit:,.1f}, {found.classes:,} groups certainly exist in which every "
+        f"row has at most {found.neighbours} near rows."
     )
     verdict = {
         True: f"Achievable, by {found.by}.",
@@ -255,8 +256,8 @@ def _print_at_odds(console: Console, found: Foreseen | Guarantee) -> None:
         return
     console.print(
         f"{even}: a near value has a chance of at most {percent_up(found.odds['bound'])}. "
-        f"If only 1 in {found.odds['m']} rows may be near, this reader has no better chance than "
-        "a reader to whom all rows are equally likely has now."
+        f"Require that only 1 in {found.odds['m']} rows may be near, and this reader has no better "
+        "chance than a reader who considers all rows equally likely has now."
     )
 
 
