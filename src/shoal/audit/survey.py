@@ -32,6 +32,7 @@ from shoal.errors import UnknownColumn, UsageError, option
 from shoal.principles.groups import Groups
 from shoal.principles.histogram import Histogram, as_worst
 from shoal.principles.unasked import OF_DESCRIPTIONS, OF_GROUPS, of_columns
+from shoal.showing import Brief
 from shoal.table.partition import Everyone
 from shoal.table.people import values_of
 from shoal.table.reading import read_table, take_frame
@@ -100,9 +101,11 @@ WORST = 10  # groups that are named
 ONE_IN_FIVE = 5  # people in groups smaller than this are counted as at high risk
 
 
-@dataclass(frozen=True, eq=False)
-class Levels:
+@dataclass(frozen=True, eq=False, repr=False)
+class Levels(Brief):
     """What was measured on a published table: of its groups, and of each sensitive column."""
+
+    _brief = ("rows", "groups", "by")
 
     rows: int
     groups: int

@@ -17,7 +17,7 @@ from shoal.exact import at_most, upward
 from shoal.principles.base import check_odds
 from shoal.principles.requirement import check_population, check_whose
 from shoal.release.stated import StatedRisk
-from shoal.showing import Shown
+from shoal.showing import Brief, Shown
 from shoal.table.coded import persons_of
 from shoal.table.coding import code_lenient, quantity
 from shoal.table.sensitive import Sensitive
@@ -116,8 +116,8 @@ class Report:
         return {"text": "compared" if self.compared else "not compared", "because": self.because}
 
 
-@dataclass(frozen=True, eq=False)
-class Audit(Shown):
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(Brief, Shown):
     """What was measured on published rows, and what is wrong with the files, if anything.
 
     `alike` counts the rows of each description, that is, with equal published cells. A
@@ -133,6 +133,8 @@ class Audit(Shown):
     reader learns, None for a table without a manifest. `stated` is what no file can show, so that
     only the owner knows it; `report` says whether the report was compared, where there is one.
     """
+
+    _brief = ("rows", "groups", "holds", "verdict")
 
     rows: int
     groups: int | None

@@ -17,6 +17,7 @@ from shoal.inspection.infer import Inferred, infer
 from shoal.inspection.profile import Kinship, Profile, kin, usable
 from shoal.inspection.suspect import Suspicion, suspect
 from shoal.sampling import draw
+from shoal.showing import Brief
 from shoal.table.dates import to_iso
 from shoal.table.missing import MISSING_LABEL, is_missing
 from shoal.table.reading import take_frame
@@ -56,8 +57,8 @@ class ColumnInspection:
     offer: str | None = None
 
 
-@dataclass(frozen=True)
-class Inspection:
+@dataclass(frozen=True, repr=False)
+class Inspection(Brief):
     """A table: its columns, which of them determine one another, and how unique people are in it.
 
     `unique` is the share of rows that no other equals in all suggested quasi columns. `protect`
@@ -66,12 +67,19 @@ class Inspection:
     is missing.
     """
 
+    _brief = ("rows", "roles", "unique")
+
     rows: int
     columns: tuple[ColumnInspection, ...]
     kinship: tuple[Kinship, ...]
     unique: float | None
     protect: tuple[str, ...]
     incomplete: int = 0
+
+    @property
+    def roles(self) -> dict[str, str | None]:
+        """The role that is suggested for each column, None where it is for none."""
+        return {column.name: column.role for column in self.columns}
 
     def named(self, role: str) -> tuple[str, ...]:
         """Return the columns for which a role is suggested."""

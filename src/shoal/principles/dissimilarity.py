@@ -200,7 +200,7 @@ class Reach:
     delta: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Guarantee(RequirementPlan):
     """What is known about one `Dissimilarity` on one table: what is certain, and no limits.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.principles.groups import Groups
+from shoal.showing import Brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,8 +45,8 @@ class Limit:
 HELPS = ("reason", "remedies", "suppress")  # what is said where something is not achievable
 
 
-@dataclass(frozen=True)
-class Foreseen:
+@dataclass(frozen=True, repr=False)
+class Foreseen(Brief):
     """What is said before a search; of people with several rows it is necessary only.
 
     So it is where values are missing, for what the whole table does not decide.
@@ -74,9 +75,11 @@ class Foreseen:
         return found | more | ({"necessary_only": True} if self.necessary_only else {})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RequirementPlan(Foreseen):
     """Whether a requirement is achievable on a table, and the limits of its parameters."""
+
+    _brief = ("principle", "sensitive", "rows", "achievable")
 
     rows: int
     sensitive: tuple[str, ...]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shoal.table.coded import Space
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GeneralizationGraph:
     """A k-regular bipartite graph between recast records and originals, as k assignments.
 
@@ -31,6 +31,9 @@ class GeneralizationGraph:
 
     space: Space
     matches: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        return f"<GeneralizationGraph of {len(self):,} records>"
 
     def __post_init__(self) -> None:
         rows = np.arange(len(self.space.ranks))[:, None]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.progress import Progress, silent
 from shoal.runs.run import Run
+from shoal.showing import with_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from shoal.table.schema import Schema
 
 
+@with_bar
 def anonymize(
     frame: Any,
     schema: Schema,

@@ -31,6 +31,7 @@ from shoal.release.manifest import COUNTS, HELD, MANIFEST
 from shoal.release.statement import check_title
 from shoal.runs.auditing import audited
 from shoal.runs.release import Release
+from shoal.showing import with_bar
 from shoal.table.coded import persons_of
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
 from shoal.table.partition import renumber
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from shoal.table.coded import Coded
 
 
+@with_bar
 def coarsen(
     directory: str | Path,
     *,

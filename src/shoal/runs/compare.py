@@ -19,6 +19,7 @@ from shoal.runs.auditing import audit_spelled, made_of
 from shoal.runs.doing import trial_of
 from shoal.runs.learning import part
 from shoal.runs.run import Run
+from shoal.showing import Brief, with_bar
 from shoal.table.forms import TWO_TABLES
 from shoal.table.reading import take_frame
 from shoal.utility.least import least_loss, times_least
@@ -71,8 +72,8 @@ class Entry:
     problem: str | None = None
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Brief):
     """Methods in the order of their loss; `workload` says what queries were about, if any were.
 
     No method can lose less than `least_loss` where the requirements hold. `form` is what
@@ -82,6 +83,8 @@ class Comparison:
     those that found nothing stand last.
     """
 
+    _brief = ("require", "rows", "holds", "losses")
+
     require: tuple[str, ...]
     rows: int
     workload: dict[str, float] | None
@@ -89,6 +92,11 @@ class Comparison:
     remarks: tuple[str, ...] = ()
     least_loss: float | None = None
     form: str = TWO_TABLES
+
+    @property
+    def losses(self) -> dict[str, float | None]:
+        """What each method loses (GCP), None where it found nothing."""
+        return {entry.method: entry.loss for entry in self.entries}
 
     @property
     def reached(self) -> bool:
@@ -115,6 +123,7 @@ class Comparison:
         return comparison_part(self.to_dict())
 
 
+@with_bar
 def compare(
     frame: Any,
     schema: Schema,

@@ -24,6 +24,7 @@ from shoal.release.manifest import (
 from shoal.release.places import new_directory
 from shoal.runs.correcting import spelled
 from shoal.runs.estimating import check_asked
+from shoal.showing import with_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +39,7 @@ LONG, POOLING, README = "completed.csv", "pool.R", "README.txt"
 OWN = (".imp", ".id", "drawn")
 
 
+@with_bar
 def complete(
     source: Any,
     directory: str | Path,

@@ -19,6 +19,7 @@ from shoal.release.manifest import (
     caveats,
 )
 from shoal.sampling import check_seed
+from shoal.showing import with_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,6 +116,7 @@ class Estimates:
         return found
 
 
+@with_bar
 def estimate(
     source: Any,
     formula: str | None = None,

@@ -28,6 +28,7 @@ from shoal.runs.learned import (
     standard_error,
 )
 from shoal.runs.run import Run
+from shoal.showing import with_bar
 from shoal.table.coding import code_column, code_lenient
 from shoal.table.missing import Missing, complete_rows, is_missing
 from shoal.table.reading import take_frame
@@ -195,6 +196,7 @@ class Trial:
         return self.learner.learn(features, self.truth[rows], self._points(known, self.asked), own)
 
 
+@with_bar
 def learning_utility(
     frame: Any,
     schema: Schema,

@@ -39,12 +39,14 @@ if TYPE_CHECKING:
 NOTABLE = 10  # the m up to which it is told why no larger one is achievable
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan(Foreseen, Shown):
     """What is achievable for one numeric sensitive column; None where it was not asked.
 
     What is in the way of it, and would help, is for people; the plain values are as they were.
     """
+
+    _brief = ("sensitive", "rows", "epsilon", "m", "achievable", "largest_m", "epsilon_bound")
 
     rows: int
     sensitive: str

@@ -17,7 +17,7 @@ from shoal.progress import Progress, silent
 from shoal.release.building import in_form
 from shoal.release.forms import check_form
 from shoal.release.release import ReleaseData
-from shoal.showing import Shown
+from shoal.showing import Shown, with_bar
 from shoal.table.forms import MEANS, TWO_TABLES
 
 if TYPE_CHECKING:
@@ -157,6 +157,7 @@ class Release(ReleaseData, Shown):
 
         return count(self, condition)
 
+    @with_bar
     def write(
         self,
         directory: str | Path,
@@ -183,6 +184,7 @@ class Release(ReleaseData, Shown):
             return publish(self, directory, format=format, **where)
         return write_release(self, directory, format=format, threshold=threshold, **where)
 
+    @with_bar
     def owner_report(
         self,
         path: str | Path,

@@ -24,6 +24,7 @@ from shoal.progress import Progress, silent
 from shoal.runs.auditing import audit_spelled, made_of
 from shoal.runs.knees import FEWEST, Knee, knee
 from shoal.runs.run import Run
+from shoal.showing import Brief, with_bar
 from shoal.table.reading import take_frame
 
 if TYPE_CHECKING:
@@ -174,8 +175,8 @@ class Setting:
         return share + (1 - share) * (self.loss or 0.0)
 
 
-@dataclass(frozen=True)
-class Frontier:
+@dataclass(frozen=True, repr=False)
+class Frontier(Brief):
     """Loss against one parameter, in the order of the parameter.
 
     `asked` is the value that the requirement itself names; more protection is asked for as the
@@ -183,6 +184,7 @@ class Frontier:
     which the curve bends most, None where it does not.
     """
 
+    _brief = ("parameter", "rows", "sentence")
     rows: int
     method: str
     require: tuple[str, ...]
@@ -244,6 +246,7 @@ class Frontier:
         return frontier_part(self.to_dict())
 
 
+@with_bar
 def tune(
     frame: Any,
     schema: Schema,

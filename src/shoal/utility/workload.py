@@ -152,7 +152,7 @@ class _Drawer:
         return int.from_bytes(self.chance.bytes(limit.bit_length() // 8 + spare), "big") % limit
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CountQueries:
     """Drawn queries with their true answers."""
 
@@ -160,6 +160,9 @@ class CountQueries:
     queries: tuple[Query, ...]
     truth: NDArray[np.int64]
     redrawn: int
+
+    def __repr__(self) -> str:
+        return f"<CountQueries: {len(self.queries):,} queries, {self.redrawn:,} drawn again>"
 
     def error(self, source: Any) -> QueryError:
         """Ask a release, its directory, or a rival's publication, and compare with the truth."""
