@@ -51,7 +51,21 @@ def test_error_is_that_of_the_definition(table, data):
     groups = Groups.of(np.array(labels))
     told = [weights.get(name, 1.0) for name in QUASI]
     known = squares.share([table[name] for name in QUASI], parts(groups), told)
-    assert squared_error(coded, groups) == pytest.approx(known, abs=1e-5)
+    assert squared_error(coded, groups) == pytest.approx(known, rel=1e-9, abs=1e-12)
+
+
+def test_missing_numbers_lose_nothing_among_themselves_and_all_beside_others():
+    ages = [None, None, None, 10, 20, 40, 70]
+    table = {"age": ages, "salary": list(range(7))}
+    schema = shoal.Schema(quasi="age", sensitive="salary")
+    coded = code_table(frame(table), schema, missing="value")
+    known = ages[3:]
+    spread = sum((one - 35) ** 2 for one in known) / len(known)
+    assert squared_error(coded, Groups.of(np.array([0, 0, 0, 1, 1, 2, 2]))) == pytest.approx(
+        squares.error([known], [[0, 1], [2, 3]]) / spread / 7, rel=1e-12
+    )
+    mixed = squared_error(coded, Groups.of(np.array([0, 0, 1, 1, 1, 2, 2])))
+    assert mixed == pytest.approx((3 + squares.error([known], [[2, 3]]) / spread) / 7, rel=1e-12)
 
 
 @given(tables(least=8, most=30))

@@ -30,6 +30,16 @@ EXACT, ROOM = 52, 1024  # bits of a sum of squares, over as many cells
 
 def squared_space(coded: Coded) -> tuple[LossSpace, NDArray[np.float64]]:
     """Lay the quasi columns out by squares: the space, and the number of each row by column."""
+    from shoal.kernels.space import SQUARE
+
+    made, laid = standardized(coded)
+    numeric = made.kinds == SQUARE
+    laid[:, numeric] = rounded(laid[:, numeric])
+    return made, laid
+
+
+def standardized(coded: Coded) -> tuple[LossSpace, NDArray[np.float64]]:
+    """Lay the quasi columns out by squares, as exactly as numbers are."""
     from shoal.kernels.exchange.loss import LossSpace
     from shoal.kernels.space import ONE_HOT, SQUARE
 
@@ -51,10 +61,7 @@ def squared_space(coded: Coded) -> tuple[LossSpace, NDArray[np.float64]]:
             kinds.append(ONE_HOT)
             units.append(weight / spread if spread > 0 else 0.0)
     made = LossSpace(np.array(kinds, np.int8), np.array(units), np.zeros(1), space.offsets)
-    laid = np.column_stack(values)
-    numeric = made.kinds == SQUARE
-    laid[:, numeric] = rounded(laid[:, numeric])
-    return made, laid
+    return made, np.column_stack(values)
 
 
 def rounded(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -74,7 +81,7 @@ def squared_error(coded: Coded, groups: Groups) -> float:
     """Return what groups lose by squares, as a share of what one group of all rows loses."""
     from shoal.kernels.space import SQUARE
 
-    space, values = squared_space(coded)
+    space, values = standardized(coded)
     lost = 0.0
     for place, (kind, unit, column) in enumerate(
         zip(space.kinds, space.units, values.T, strict=True)
@@ -83,7 +90,9 @@ def squared_error(coded: Coded, groups: Groups) -> float:
             means = np.bincount(groups.labels, column) / groups.sizes
             squares = (column - means[groups.labels]) ** 2
             if (gap := coded.quasi[place].gap) is not None:
-                missing = np.bincount(groups.labels, coded.quasi[place].codes == gap)
+                lacking = coded.quasi[place].codes == gap
+                squares[lacking] = 0.0
+                missing = np.bincount(groups.labels, lacking)
                 mixed = (missing > 0) & (missing < groups.sizes)
                 squares[mixed[groups.labels]] = coded.column_weights[place]
             lost += squares.sum()
