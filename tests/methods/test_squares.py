@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -55,11 +56,10 @@ def test_error_is_that_of_the_definition(table, data):
 
 
 def test_missing_numbers_lose_nothing_among_themselves_and_all_beside_others():
-    ages = [None, None, None, 10, 20, 40, 70]
-    table = {"age": ages, "salary": list(range(7))}
+    known = [10, 20, 40, 70]
+    table: dict[str, list[Any]] = {"age": [None, None, None, *known], "salary": list(range(7))}
     schema = shoal.Schema(quasi="age", sensitive="salary")
     coded = code_table(frame(table), schema, missing="value")
-    known = ages[3:]
     spread = sum((one - 35) ** 2 for one in known) / len(known)
     assert squared_error(coded, Groups.of(np.array([0, 0, 0, 1, 1, 2, 2]))) == pytest.approx(
         squares.error([known], [[0, 1], [2, 3]]) / spread / 7, rel=1e-12
