@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from common import READABLE
-from subjects import loss, people
+from subjects import clocked, loss, people
 
 import shoal
 from shoal.methods.base import Method, Task
@@ -40,12 +38,7 @@ def measured(size: int, k: int) -> list[dict[str, Any]]:
     task = Task(coded, tuple(requirements(shoal.principles.KAnonymity(k=k), [])))
     records = []
     for name, method in METHODS.items():
-        took, runs, start = 0.0, 0, time.process_time()
-        while took < READABLE:  # a search of few rows is over before the clock moves
-            found = method.search(task)
-            runs += 1
-            took = time.process_time() - start
-        seconds = took / runs
+        found, seconds = clocked(partial(method.search, task))
         records.append(
             {
                 "table": subject.source,
