@@ -36,3 +36,14 @@ def test_a_commit_is_held_to_what_make_lint_and_make_types_run():
     tools = re.findall(r"^\t\$\(BIN\)/(ruff \w+|lint-imports|mypy)", said("Makefile"), re.MULTILINE)
     for tool in set(tools):
         assert f"entry: .venv/bin/{tool}" in said(".pre-commit-config.yaml")
+
+
+def test_every_section_about_what_was_tried_says_where_its_figures_are_from():
+    page = (DOCS / "tried.md").read_text("utf-8")
+    *sections, last = re.findall(r"^## (.+)$", page, re.MULTILINE)
+    assert last == "Where the figures are from"
+    table = page.partition(f"## {last}")[2]
+    told = re.findall(r"^\| (.+?) \| [0-9a-f]{8}, .+? \| (.+?) \| (.+?) \|$", table, re.MULTILINE)
+    assert [name for name, *_ in told] == sections
+    for name in re.findall(r"`((?:benchmarks|tests)/[\w/]+\.py)", table):
+        assert (ROOT / name).exists(), name

@@ -193,13 +193,14 @@ class DeltaL(Proximity):
 
     References
     ----------
-    A revision of (ε,m)-anonymity with overlapping intervals; Definitions 3 to 5.
+    Zare-Mirakabad: (δ,l)-diversity: Privacy Preservation for Publication Numerical Sensitive Data.
+    CS & IT 06, 2012; Definitions 3 to 5.
     """
 
     delta: float
     l: int
 
-    source = "(δ,l)-diversity, Definition 5"
+    source = "Zare-Mirakabad, CS & IT 2012, Definition 5"
     aim = CLOSE_GUESS
     knobs = (("delta", CLOSE, ""), ("l", *CHANCE))
     share_name = "l"
