@@ -217,7 +217,11 @@ def test_without_the_library_a_document_is_refused_in_a_sentence(place, tmp_path
         return
     import docx
 
-    texts = [one.text for one in docx.Document(str(tmp_path / "d.docx")).paragraphs]
+    written = docx.Document(str(tmp_path / "d.docx"))
+    about = written.core_properties
+    assert "NIST" in about.title
+    assert (about.author, about.comments, about.created) == ("", "", None)
+    texts = [one.text for one in written.paragraphs]
     assert any("This dossier does not say" in text for text in texts)
     assert sum(text.startswith("To be answered") for text in texts) == 4
 

@@ -194,6 +194,23 @@ def test_changed_values_and_boxes_stay_as_published(series):
     assert shoal.audit_series([where / name for name in "abcd"], ledger=where / "ledger").holds
 
 
+def test_every_public_file_says_that_a_later_round_shows_what_was_published_first(series):
+    where, _ = series
+    for name, later in (("a", False), ("c", True)):
+        public = where / name
+        book = pl.read_csv(public / "codebook.csv").filter(
+            pl.col("role").is_in(["quasi", "sensitive", "other"])
+        )
+        assert set(book["done"].str.contains("first release of the person in the series")) == {
+            later
+        }
+        certificate = command("certificate", public, where / f"{name}.html")
+        assert certificate.code == 0, certificate.err
+        for said in ((public / "report.html").read_text(), (where / f"{name}.html").read_text()):
+            assert ("the release still shows what was published first" in said) == later
+            assert ("published exactly" not in said) == later
+
+
 def test_a_group_with_too_few_is_dropped_and_its_people_never_come_back(series):
     where, people = series
     _, before = oracle.read(where / "c")

@@ -67,6 +67,7 @@ PLAIN = {
     "other": "Nothing: cells are as they came in.",
     PSEUDONYM: "Replaced by a keyed hash.",
 }
+FIRST = "As of the first release of the person in the series, even if it has changed since."
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,9 @@ def codebook_of(
     for name, linked in manifest.tables.items():
         own = [one for one in _own(manifest, name) if one["name"] in {RESERVED, PERSON}]
         lines += [(name, one) for one in (*own, *_carried(linked.columns, held, f"{name}."))]
+    if manifest.later_round:
+        for _, line in lines:
+            line["done"] += f" {FIRST}" if "column" in line else ""
     rows = [
         (
             *(line.get(key, "") for key in HEADER[:-2]),

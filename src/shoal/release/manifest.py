@@ -125,6 +125,11 @@ class Manifest(Record, kw_only=True):
         return self.previous is not UNSET
 
     @property
+    def later_round(self) -> bool:
+        """Whether groups of earlier releases stand in it, with what was published of them first."""
+        return self.in_series and self.previous is not None
+
+    @property
     def quasi(self) -> list[StatedColumn]:
         """The quasi columns."""
         return [column for column in self.columns if column.quasi]

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from itertools import chain
+from fractions import Fraction
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +18,11 @@ import polars as pl
 from shoal.audit.identification import release_groups
 from shoal.audit.people import descriptions
 from shoal.errors import option, spell
+from shoal.exact import percent
 from shoal.principles.groups import Groups
 from shoal.release.boxes import exact_marks, exact_matches
 from shoal.release.layout import row_counts
-from shoal.table.coding import code_persons
+from shoal.sampling import draw
 from shoal.table.grid import REGIONS
 from shoal.table.partition import PersonOf
 from shoal.table.schema import PSEUDONYM
@@ -227,12 +229,14 @@ def about_release(
         )
     yield from about_review(release.manifest)
     if release.schema.pseudonymize:
+        from shoal.runs.keyed import about_keys
         from shoal.table.pseudonyms import warning
 
         yield Remark(warning(release.schema.pseudonymize), warning=True)
-        yield from _about_pseudonyms(release)
+        yield from about_keys(release)
     yield from about_required(release.requirements, release.schema, release.manifest.groups)
     yield from _about_bounds(release)
+    yield from _about_telling(release)
     for column in (*release.coded.quasi, *release.coded.sensitive):
         if not column.numeric:
             counts = np.bincount(column.codes, minlength=column.distinct)
@@ -285,34 +289,6 @@ def about_required(
         )
 
 
-def _about_pseudonyms(release: Release) -> Iterator[Remark]:
-    """Say of keys that tie rows together how many people the release gives away by that.
-
-    A reader sees in which groups somebody's rows are. Whoever is the only one with rows in these
-    groups is told from all others.
-    """
-    groups = release_groups(release)
-    if groups is None:
-        return
-    for name in release.schema.pseudonymize:
-        column = release.recoding.source[name]
-        known = column.is_not_null().to_numpy()
-        if not known.any():
-            continue
-        whom = PersonOf(code_persons(column.filter(column.is_not_null())))
-        rows, people = len(whom.labels), len(whom)
-        if people == rows:
-            continue
-        alone = int((descriptions(groups.labels[known], whom).sizes == 1).sum())
-        yield Remark(
-            f"The pseudonyms in {name!r} link {rows:,} rows to {people:,} people. {alone:,} of "
-            "these people have a unique combination of groups, so a reader who knows their "
-            f"rows can identify them. Use {option('person', name)} instead of "
-            f"{option('pseudonymize')}.",
-            warning=True,
-        )
-
-
 def _about_bounds(release: Release) -> Iterator[Remark]:
     """Say which columns have regions that end at somebody's values, for want of public bounds."""
     if release.coded.cells != REGIONS:
@@ -330,6 +306,51 @@ def _about_bounds(release: Release) -> Iterator[Remark]:
             "[columns.age].",
             warning=True,
         )
+
+
+LOOKED_AT = 100_000  # that are looked at, drawn at random from more
+OFTEN = 5  # rows that a value must have to say what goes with it
+RULED_OUT = Fraction(9, 10)  # of the wrong guesses have to be right with the other column
+
+
+def told(known: NDArray[np.int64], guessed: NDArray[np.int64]) -> Fraction | None:
+    """Return how often the value of a row follows from another column's, None where it does not.
+
+    Whoever knows nothing guesses the most frequent value; whoever knows the other column, the most
+    frequent one beside it. It follows where nine in ten of the wrong guesses become right: Goodman
+    and Kruskal's lambda (1954), over the values of the other column that five rows have.
+    """
+    counts = np.bincount(known)
+    there = counts[known] >= OFTEN
+    rows = int(there.sum())
+    if 2 * rows < len(known):
+        return None
+    values = int(guessed.max()) + 1
+    pairs, sizes = np.unique(known[there] * np.int64(values) + guessed[there], return_counts=True)
+    largest = np.zeros(len(counts), np.int64)
+    np.maximum.at(largest, pairs // values, sizes)
+    right, alone = int(largest.sum()), int(np.bincount(guessed[there]).max())
+    if alone == rows or Fraction(right - alone, rows - alone) < RULED_OUT:
+        return None
+    return Fraction(right, rows)
+
+
+def _about_telling(release: Release) -> Iterator[Remark]:
+    """Warn of columns marked as known that tell a protected one: no requirement can mend that."""
+    coded = release.coded
+    asked = {name for one in release.requirements for name in one.columns}
+    places = draw(len(coded), LOOKED_AT).places
+    protected = [one for one in coded.sensitive if one.name in asked]
+    for known, guessed in product(coded.quasi, protected):
+        share = told(known.codes[places], guessed.codes[places])
+        if share is not None:
+            yield Remark(
+                f"{known.name!r} alone tells {guessed.name!r} in {percent(share)} of the rows "
+                f"whose {known.name!r} is not rare. A reader who knows it of a person needs no "
+                "release, and no requirement protects that person. Protect it too, with "
+                f"{option('sensitive', known.name)}, or leave it out.",
+                warning=True,
+            )
 
 
 def about_labels(name: str, labels: pl.Series, counts: NDArray[np.int64]) -> Iterator[Remark]:

@@ -104,6 +104,12 @@ def inference(_: dict[str, Any], own: dict[str, Any]) -> Answer:
 
 def guessing(_: dict[str, Any], own: dict[str, Any]) -> Answer:
     """Say how often guesses are right where the group is known."""
+    if own["initial"]["several"]:
+        return (
+            "Not measured: several rows may be about one person, and this attack guesses values of "
+            "single rows. What the requirements allow and what was measured of people is in the "
+            "public part."
+        )
     return _of_attack(own, "guessing", "Not measured: no requirement bounds guesses.")
 
 

@@ -22,6 +22,10 @@ def document(shown: dict[str, Any]) -> bytes:
         )
         raise UsageError(msg) from None
     page = Document()
+    about = page.core_properties._element  # noqa: SLF001 - the template's author and date are nobody's here
+    for stated in list(about):
+        about.remove(stated)
+    page.core_properties.title = f"{shown['title']}: {shown['norm']}"
     page.add_heading(shown["title"], 0)
     page.add_paragraph(f"{shown['norm']}. {shown['source']}")
     for text in (shown.get("warning"), *shown.get("complaints", ()), shown["disclaimer"]):

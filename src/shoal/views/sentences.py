@@ -72,6 +72,11 @@ SERIES: tuple[Said, ...] = (
         "a group are still there.",
     ),
 )
+FIRST: Said = (
+    "Values that have changed.",
+    "Every cell says what was true when its person was first published in the series. If that has "
+    "changed since, the release still shows what was published first.",
+)
 THROUGH_PERSON: Said = (
     "Several rows of one person.",
     "Where a person has several rows, a reader who knows one of the values may find the others "
@@ -209,6 +214,7 @@ def limits(release: Mapping[str, Any]) -> list[Said]:
     if "coarsened_from" in release:
         said.append(NESTED)
     said += SERIES if "previous" in release else ()
+    said += [FIRST] if later_round(release) else []
     if release.get("people") and "previous" not in release:
         said.append(THROUGH_PERSON)
     hidden = [one["name"] for one in release["columns"] if one["role"] == PSEUDONYM]
@@ -217,6 +223,11 @@ def limits(release: Mapping[str, Any]) -> list[Said]:
 
         said.append(("Keyed hashes.", warning(hidden)))
     return [*said, OTHER_RELEASES, TRUE_OF_ALL]
+
+
+def later_round(release: Mapping[str, Any]) -> bool:
+    """Whether groups of earlier releases stand in it, with what was published of them first."""
+    return release.get("previous") is not None
 
 
 ROLES = {
@@ -233,6 +244,7 @@ def columns(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     widths = {one["column"]: one for one in facts["shown"]["cells"]}
     asked, lost = asked_for(release), release["loss"]["ncp"]
     apart = release["form"] == TWO_TABLES
+    whole = "published as it was at first" if later_round(release) else "published exactly"
     found = []
     for one in release["columns"]:
         name, role = one["name"], one["role"]
@@ -245,7 +257,7 @@ def columns(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
             wide = widths[name]
             exact = apart or wide["exact"] >= 1
             entry |= {
-                "done": "published exactly" if exact else "made coarser",
+                "done": whole if exact else "made coarser",
                 "cell": spans(wide, apart=apart) if apart or not exact else "every cell is exact",
                 "lost": lost.get(name),
                 "strip": wide if wide["whole"] else None,
@@ -253,13 +265,13 @@ def columns(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
         elif role == "sensitive":
             entry |= {
                 "role": "protected" if guarded else "sensitive, nothing required",
-                "done": "published exactly",
+                "done": whole,
                 "cell": f"a reader’s chance: at most {chance(max(bounds))}" if bounds else "",
             }
         elif role == PSEUDONYM:
             entry |= {"done": "replaced by a keyed hash", "cell": ""}
         else:
-            done = "the mean of its group" if one.get("survey_weight") else "published exactly"
+            done = "the mean of its group" if one.get("survey_weight") else whole
             entry |= {"done": done, "cell": ""}
         found.append(entry)
     for table, said in release.get("tables", {}).items():
@@ -267,7 +279,7 @@ def columns(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
             {
                 "name": f"{table}.{one['name']}",
                 "role": ROLES[one["role"]],
-                "done": "published exactly",
+                "done": whole,
                 "cell": "",
                 "lost": None,
                 "strip": None,
@@ -294,9 +306,11 @@ def told(facts: Mapping[str, Any]) -> str:
     """Say what was made coarser, and what is exact."""
     release = facts["release"]
     every = columns(facts)
+    then = ", as of each person's first release in the series" if later_round(release) else ""
     if release["form"] == TWO_TABLES:
         return (
-            "Every column is exact. What is lost is which value of a group belongs to which person."
+            f"Every column is exact{then}. What is lost is which value of a group belongs to which "
+            "person."
         )
     coarse = [one for one in every if one["done"] == "made coarser"]
     kept = len(every) - len(coarse)
@@ -304,7 +318,7 @@ def told(facts: Mapping[str, Any]) -> str:
     if not kept:
         return first
     rest = "Which value belongs to whom is lost." if release["groups"] is not None else ""
-    many = f"{plural(kept, 'column')} {'is' if kept == 1 else 'are'} exact."
+    many = f"{plural(kept, 'column')} {'is' if kept == 1 else 'are'} exact{then}."
     return " ".join(filter(None, (first, many, rest)))
 
 
@@ -331,6 +345,8 @@ def notes(release: Mapping[str, Any]) -> Iterator[str]:
             f"people who are in the table now. The other {count(rest)} "
             f"({percent(Fraction(rest, release['rows']))}) are placeholders for people who left."
         )
+        if later_round(release):
+            yield FIRST[1]
     if "coarsened_from" in release:
         yield "This release was made by joining the groups of a finer one, from its files alone."
     if parts := sum("/" in name for name in release["digests"]):
