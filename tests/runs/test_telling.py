@@ -10,21 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.runs.remarks import told
+from shoal.runs.remarks import follows
 
 FEW = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=60)
 
 
 def by_counting(rows):
     """The definition, row by row: errors of the best guess without and with the other column."""
-    beside = defaultdict(Counter)
+    beside: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for known, guessed in rows:
         beside[known][guessed] += 1
     often = {known: seen for known, seen in beside.items() if seen.total() >= 5}
     count = sum(seen.total() for seen in often.values())
     if 2 * count < len(rows):
         return None
-    whole = sum(often.values(), Counter())
+    whole = sum(often.values(), Counter[int]())
     wrong = count - max(whole.values())
     still = sum(seen.total() - max(seen.values()) for seen in often.values())
     return Fraction(count - still, count) if wrong and 10 * still <= wrong else None
@@ -33,14 +33,14 @@ def by_counting(rows):
 @given(FEW)
 def test_what_follows_is_counted_as_defined(rows):
     known, guessed = np.array(rows, np.int32).T
-    assert told(known, guessed) == by_counting(rows)
+    assert follows(known, guessed) == by_counting(rows)
 
 
 @given(st.lists(st.integers(0, 3), min_size=20, max_size=60), st.integers(0, 1))
 def test_renamings_are_seen_but_for_few_rows(codes, wrong):
     rows = [(code, code) for code in codes] + [(0, 1)] * wrong
     known, guessed = np.array(rows, np.int32).T
-    assert told(known, guessed) == by_counting(rows)
+    assert follows(known, guessed) == by_counting(rows)
 
 
 def remarks_of(codes, names, **columns):

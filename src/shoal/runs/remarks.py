@@ -313,7 +313,7 @@ OFTEN = 5  # rows that a value must have to say what goes with it
 RULED_OUT = Fraction(9, 10)  # of the wrong guesses have to be right with the other column
 
 
-def told(known: NDArray[np.int64], guessed: NDArray[np.int64]) -> Fraction | None:
+def follows(known: NDArray[np.int32], guessed: NDArray[np.int32]) -> Fraction | None:
     """Return how often the value of a row follows from another column's, None where it does not.
 
     Whoever knows nothing guesses the most frequent value; whoever knows the other column, the most
@@ -342,7 +342,7 @@ def _about_telling(release: Release) -> Iterator[Remark]:
     places = draw(len(coded), LOOKED_AT).places
     protected = [one for one in coded.sensitive if one.name in asked]
     for known, guessed in product(coded.quasi, protected):
-        share = told(known.codes[places], guessed.codes[places])
+        share = follows(known.codes[places], guessed.codes[places])
         if share is not None:
             yield Remark(
                 f"{known.name!r} alone tells {guessed.name!r} in {percent(share)} of the rows "
