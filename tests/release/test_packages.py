@@ -77,6 +77,14 @@ def test_the_file_holds_what_the_release_does(release, form, ending, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
+def test_the_file_does_not_say_when_it_was_written(release, ending, tmp_path):
+    release.write(tmp_path / "out")
+    (path,) = shoal.measures.export_file(tmp_path / "out", tmp_path / f"table{ending}")
+    said = getattr(pyreadstat, f"read_{ending[1:]}")(path, metadataonly=True)[1]
+    assert {said.creation_time.year, said.modification_time.year} == {2000}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_what_such_programs_cannot_hold_stays_text(ending):
     table = pl.DataFrame(
         {

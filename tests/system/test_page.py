@@ -158,8 +158,9 @@ def test_a_table_becomes_a_release_that_is_audited(page, tmp_path):
         run = publish(client, place, require="EpsilonM(epsilon=2000, m=3)", title="A title")
         verdict = finished(client, run)
         assert verdict_of(verdict) == ("holds", "Holds")
-        packed = client.get(f"{run}/release.zip")
-        zipfile.ZipFile(io.BytesIO(packed.content)).extractall(tmp_path)
+        packed = zipfile.ZipFile(io.BytesIO(client.get(f"{run}/release.zip").content))
+        assert {entry.date_time for entry in packed.infolist()} == {(2000, 1, 1, 0, 0, 0)}
+        packed.extractall(tmp_path)
         assert "A title" in client.get(f"{run}/report.html").text
         assert "shoal.toml" in client.get(f"{run}/shoal.toml").headers["content-disposition"]
         assert "EpsilonM" in client.get("/").text  # the history

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 MOST_LABELS = 1_000  # labels of a column that become codes; beyond them it is text
 DIGITS = 15  # that a double keeps of every decimal number
+# Where the heads of both files say when they were written.
+DTA_TIME = re.compile(rb"(?<=<timestamp>\x11)[^<]{17}(?=</timestamp>)")
+SAV_TIME = slice(92, 109)
 WORDS = (
     "all and by eq ge gt le lt ne not or to with byte double float if in int long using strl "
     "_all _b _coef _cons _n _pi _pred _rc _skip"
@@ -85,12 +88,22 @@ def packaged(table: pl.DataFrame, package: Package, title: str) -> bytes:
                 column_labels=coded.titles,
                 variable_value_labels=coded.labels,
             )
+            path.write_bytes(_timeless(path.read_bytes(), package))
             found, said = read(path, output_format="polars")
         except (library.ReadstatError, library.PyreadstatError) as problem:
             msg = f"The release cannot be written for {package.name} ({problem})."
             raise OutputError(msg) from None
         _compare(coded, found, said, package)
         return path.read_bytes()
+
+
+def _timeless(written: bytes, package: Package) -> bytes:
+    """Return a file whose head does not say when it was written: times are private."""
+    if package.ending == ".dta":
+        return DTA_TIME.sub(b"01 Jan 2000 00:00", written, count=1)
+    own = bytearray(written)
+    own[SAV_TIME] = b"01 Jan 0000:00:00"
+    return bytes(own)
 
 
 def code(table: pl.DataFrame, package: Package) -> Labelled:

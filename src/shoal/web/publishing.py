@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import time
 import zipfile
 from copy import deepcopy
@@ -22,6 +23,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from shoal.notation import parted
+from shoal.release.writing import NO_TIME
 from shoal.web import words
 from shoal.web.deciding import everybody, take_settings
 from shoal.web.following import MOST_REQUIRED, protect
@@ -320,12 +322,18 @@ async def download(request: Request) -> Response:
 
 
 def _pack(folder: Path, target: Path) -> None:
+    """Write a release as a zip file that says nothing of when or by whom its files were made."""
     partial = target.with_suffix(".partial")
     try:
         with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
             for path in sorted(folder.rglob("*")):
                 if path.is_file():
-                    packed.write(path, Path(RELEASE) / path.relative_to(folder))
+                    name = Path(RELEASE) / path.relative_to(folder)
+                    entry = zipfile.ZipInfo(name.as_posix(), NO_TIME.timetuple()[:6])
+                    entry.compress_type = zipfile.ZIP_DEFLATED
+                    entry.external_attr = 0o644 << 16
+                    with path.open("rb") as read, packed.open(entry, "w") as written:
+                        shutil.copyfileobj(read, written)
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
