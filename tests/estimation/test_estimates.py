@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -164,6 +166,41 @@ def test_other_forms_are_refused_with_a_sentence(form):
     found = shoal.estimate(release().as_form(form), FORMULA)
     assert found.status == "refused"
     assert "two-tables" in found.reason
+
+
+@pytest.mark.parametrize("form", ["intervals", "bounds", "means"])
+def test_what_depends_on_values_alone_is_told_in_every_form(form, tmp_path):
+    made = release().as_form(form)
+    made.write(tmp_path / "out")
+    known: list[dict[str, Any]] = [{"mean": "income"}, {"quantile": 0.9}, {"share": "income > 3e4"}]
+    for asked in known:
+        found = shoal.estimate(tmp_path / "out", **asked)
+        assert found.status == "valid"
+        assert found == shoal.estimate(made, **asked)
+        (one,), (same,) = found.quantities, shoal.estimate(release(), **asked).quantities
+        assert (one.estimate, one.se) == pytest.approx((same.estimate, same.se))
+    beyond: list[dict[str, Any]] = [{"mean": "income * age"}, {"correlation": True}]
+    beyond.append({"share": "income > 9", "by": "sex"})
+    for asked in beyond:
+        refused = shoal.estimate(tmp_path / "out", **asked)
+        assert refused.status == "refused"
+        assert "two-tables" in refused.reason
+    with pytest.raises(shoal.UsageError, match="There is no column 'incme'"):
+        shoal.estimate(made, mean="incme")
+
+
+def test_values_alone_are_told_without_groups_and_with_rows_left_out():
+    table = simulated(300, 4)
+    require = shoal.principles.KAnonymity(k=5)
+    schema = shoal.Schema(quasi=QUASI, sensitive="income")
+    made = shoal.anonymize(table, schema, require=require, method="Freeform()", seed=1)
+    found = shoal.estimate(made, mean="income")
+    assert (found.status, found.quantities[0].estimate) == ("valid", table["income"].mean())
+    few = published(table, 3000, suppress="5%", method="Exchange()", form="intervals")
+    left_out = few.manifest.suppressed
+    found = shoal.estimate(few, mean="income")
+    assert found.status == ("approximate" if left_out else "valid")
+    assert bool(left_out) == ("rows were left out" in found.reason)
 
 
 @pytest.mark.parametrize(

@@ -20,16 +20,18 @@ from shoal.audit.tables import open_stated
 from shoal.errors import InputError, UnknownColumn
 from shoal.release.manifest import NoConclusion, check_analysable
 from shoal.table.coding import code_lenient
+from shoal.table.forms import TWO_TABLES
 from shoal.table.schema import RESERVED
 from shoal.table.settling import weights_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
     from shoal.release.manifest import Manifest
     from shoal.table.column import Column
+    from shoal.table.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,7 @@ class Analysable:
     ----------
     manifest : what the release says of itself.
     starts : where each group begins.
-    quasi : the columns of the members.
+    quasi : the columns of the members, where they are published exactly.
     values : the sensitive columns; the values of one row stand together.
     weights : the survey weight of each member, the mean of the group; None where there is none.
     """
@@ -88,26 +90,28 @@ def installed() -> bool:
     return all(find_spec(one) is not None for one in needed)
 
 
-def open_release(source: Any) -> Analysable:
-    """Read a release, or its directory, by what is published of it."""
+def open_release(source: Any, check: Callable[[Manifest], None] = check_analysable) -> Analysable:
+    """Read a release, or its directory, by what is published of it.
+
+    With another check it may be one of one table, which has values alone.
+    """
     if isinstance(source, Analysable):
         return source
     if isinstance(source, str | Path):
         manifest = open_stated(Path(source))
-        check_analysable(manifest)
+        check(manifest)
         published = open_checked(Path(source), manifest)
-        assert published.people is not None
         people, values = published.people, published.table
     elif hasattr(source, "manifest") and hasattr(source, "parts"):
         manifest = source.manifest
-        check_analysable(manifest)
-        people, values = (
-            pl.concat(replace(part, escape=False).text()) for part in source.parts.values()
-        )
+        check(manifest)
+        people, values = _in_memory(source, manifest)
     else:
         msg = f"estimate needs a release or its directory, not a {type(source).__name__}."
         raise InputError(msg)
     schema = manifest_schema(manifest)
+    if people is None:
+        return _values_alone(manifest, schema, values)
     people = schema.read_numbers(people, "quasi", "other")
     values = schema.read_numbers(values, "sensitive")
     kinds = {one.name: one.type for one in manifest.columns}
@@ -117,13 +121,7 @@ def open_release(source: Any) -> Analysable:
         for name in schema.quasi
     }
     sensitive = {name: code_lenient(values[name], kind=kinds[name]) for name in schema.sensitive}
-    for one in (*quasi.values(), *sensitive.values()):
-        if one.gap is not None:
-            msg = (
-                f"Some values of {one.name} are missing, and the model needs the numbers of "
-                "everyone. A release without rows that have missing cells allows estimates."
-            )
-            raise NoConclusion(msg)
+    _check_complete(*quasi.values(), *sensitive.values())
     members, starts = _by_group(people, quasi)
     order, others = _by_group(values, sensitive)
     if not np.array_equal(starts, others):
@@ -139,6 +137,39 @@ def open_release(source: Any) -> Analysable:
         {name: one.part(order) for name, one in sensitive.items()},
         weights,
     )
+
+
+def _in_memory(source: Any, manifest: Manifest) -> tuple[pl.DataFrame | None, pl.DataFrame]:
+    """Return the two tables of a release that is not written yet; no people where it is one."""
+    tables = (pl.concat(replace(one, escape=False).text()) for one in source.parts.values())
+    people = next(tables) if manifest.form == TWO_TABLES else None
+    return people, next(tables)
+
+
+def _values_alone(manifest: Manifest, schema: Schema, table: pl.DataFrame) -> Analysable:
+    """Return what is known of the values of a release of one table, all rows as one group."""
+    table = schema.read_numbers(table, "sensitive", "other")
+    kinds = {one.name: one.type for one in manifest.columns}
+    values = {name: code_lenient(table[name], kind=kinds[name]) for name in schema.sensitive}
+    _check_complete(*values.values())
+    order = np.lexsort([one.codes for one in values.values()])
+    weights = None
+    if manifest.survey_weight is not None:
+        weights = weights_of(table[manifest.survey_weight]).to_numpy()
+        if len(np.unique(weights)) > 1:
+            check_analysable(manifest)
+    sorted_values = {name: one.part(order) for name, one in values.items()}
+    return Analysable(manifest, np.array([0, table.height]), {}, sorted_values, weights)
+
+
+def _check_complete(*columns: Column) -> None:
+    for one in columns:
+        if one.gap is not None:
+            msg = (
+                f"Some values of {one.name} are missing, and the model needs the numbers of "
+                "everyone. A release without rows that have missing cells allows estimates."
+            )
+            raise NoConclusion(msg)
 
 
 def _by_group(

@@ -261,23 +261,28 @@ def conclusion_of(manifest: Manifest) -> tuple[str, str]:
 
 
 def check_analysable(manifest: Manifest) -> None:
-    """Raise where nothing can be concluded from a release of this kind."""
+    """Raise where nothing can be concluded of columns together from a release of this kind."""
+    check_rows_are_people(manifest)
     if manifest.heterogeneous:
         msg = (
             "This release has no groups, so no one can compute how likely each pairing of people "
             "and values is. A release by Oblivious() in the form two-tables allows estimates."
         )
         raise NoConclusion(msg)
-    if manifest.people not in {None, manifest.rows}:
-        msg = (
-            "Some people have several rows in this release, and the model treats rows as "
-            "independent. A release with one row per person allows estimates."
-        )
-        raise NoConclusion(msg)
     if manifest.form != TWO_TABLES:
         msg = (
             f"The form {manifest.form} publishes quasi-identifiers as ranges or sets, and this "
             "analysis needs their exact values. Ask the owner for the form two-tables."
+        )
+        raise NoConclusion(msg)
+
+
+def check_rows_are_people(manifest: Manifest) -> None:
+    """Raise where errors cannot be computed because some people have several rows."""
+    if manifest.people not in {None, manifest.rows}:
+        msg = (
+            "Some people have several rows in this release, and the model treats rows as "
+            "independent. A release with one row per person allows estimates."
         )
         raise NoConclusion(msg)
 
@@ -293,7 +298,7 @@ def caveats(manifest: Manifest, *, exact: bool = False) -> list[str]:
             f"{manifest.method} formed the groups, and the likelihood is exact for plain "
             "Oblivious() only."
         )
-    if manifest.form != TWO_TABLES:
+    if not exact and manifest.form != TWO_TABLES:
         found.append(f"The form {manifest.form} does not publish exact quasi-identifiers.")
     left_out = sum(filter(None, (manifest.suppressed, manifest.dropped, manifest.capped)))
     if manifest.asked.withhold_counts:

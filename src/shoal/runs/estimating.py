@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import UsageError, option
+from shoal.errors import UnknownColumn, UsageError, option
 from shoal.progress import Progress, silent
 from shoal.release.manifest import (
     APPROXIMATE,
@@ -17,6 +17,8 @@ from shoal.release.manifest import (
     VALID,
     NoConclusion,
     caveats,
+    check_analysable,
+    check_rows_are_people,
 )
 from shoal.sampling import check_seed
 from shoal.showing import with_bar
@@ -161,7 +163,7 @@ def estimate(
     check_asked(tables, chains, seed)
     said = formula or ""
     try:
-        release = open_release(source)
+        release = open_release(source, check_rows_are_people)
         given = formula, mean, quantile, share, correlation, of, by, logit
 
         def asked(one: Analysable) -> Analysis:
@@ -212,15 +214,22 @@ def _analysis(
         others = [option(name) for name in ("mean", "quantile", "share", "correlation")]
         msg = f"Ask for one thing: a formula, or one of {', '.join(others)}."
         raise UsageError(msg)
+    if not release.quasi and (formula is not None or correlation or by is not None):
+        check_analysable(release.manifest)
     if formula is not None:
         if by is not None:
             msg = f"A formula has its columns on the right; {option('by')} goes with means."
             raise UsageError(msg)
         return analyses.regression(release, formula, logit=logit)
-    if mean is not None:
-        return analyses.means(release, mean, by)
-    if share is not None:
-        return analyses.shares(release, share, by)
+    if mean is not None or share is not None:
+        try:
+            if mean is not None:
+                return analyses.means(release, mean, by)
+            return analyses.shares(release, str(share), by)
+        except UnknownColumn as problem:
+            if not release.quasi and problem.column in release.manifest.kinds:
+                check_analysable(release.manifest)
+            raise
     if quantile is not None:
         return analyses.quantiles(release, quantile, of, by)
     return analyses.correlations(release, of)
@@ -242,12 +251,12 @@ def answer(
     from shoal.runs.correcting import CORRECTED, bias
 
     analysis = asked(release)
-    problem = completing.Problem(release, analysis.value)
     naive, squares = _at_random(release, analysis, seed)
-    if analysis.settled and not caveats(release.manifest, exact=True):
+    if analysis.settled:
         pooled = pool(np.array([naive, naive]), np.array([squares, squares]))
-        alone = _settled(squares)
+        alone = _settled(squares, caveats(release.manifest, exact=True))
         return Estimates.of(analysis, pooled, naive, np.ones(len(naive)), alone)
+    problem = completing.Problem(release, analysis.value)
     reasons = judging.before(problem)
     if reasons and not anyway:
         return Estimates(analysis.said, REFUSED, " ".join(reasons), ())
@@ -293,14 +302,13 @@ def answer(
 NO_MODEL = "This does not depend on who in a group has which value, so no model is needed."
 
 
-def _settled(squares: NDArray) -> Callable[[int], tuple[str, str]]:
+def _settled(squares: NDArray, general: list[str]) -> Callable[[int], tuple[str, str]]:
     """Return what judges quantities that no pairing changes, by their squared errors."""
     from shoal.estimation import judging
 
     def judged(place: int) -> tuple[str, str]:
-        if squares[place] > 0:
-            return VALID, NO_MODEL
-        return APPROXIMATE, f"{NO_MODEL} {judging.NO_ERROR}"
+        limits = general + [judging.NO_ERROR] * bool(squares[place] <= 0)
+        return (APPROXIMATE if limits else VALID), " ".join([NO_MODEL, *limits])
 
     return judged
 
