@@ -39,7 +39,10 @@ def test_what_the_page_quotes_is_there_to_be_chosen() -> None:
     assert len(quoted) > 4
     texts += [one.read_text("utf-8") for one in (source / "views" / "templates").glob("*.html")]
     shown = {one.strip() for text in texts for one in re.findall(r">([^<>{}]+)[<{]", text)}
-    there = shown | set(ROLES.values())
+    either = {
+        part for text in texts for part in re.findall(r'else "([A-Z]\w+)" }}([^<>{}]+)<', text)
+    }
+    there = shown | set(ROLES.values()) | {"".join(one) for one in either}
     assert quoted <= there, quoted - there
     roles = {one for text in texts for one in re.findall(r"“\{\{ roles\.(\w+) \}\}”", text)}
     assert roles

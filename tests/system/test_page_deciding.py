@@ -103,6 +103,7 @@ def test_the_release_waits_where_the_price_is_refused_whatever_the_reason(page, 
     said = 'quasi = "age"\nsensitive = "income"\nsurvey_weight = "w"\nrequire = "FrequencyL(l=3)"\n'
     with page.client() as client:
         place = upload(client, "age,income,w\n" + rows)
+        client.post(f"{place}/confirm")
         client.post(f"{place}/schema", data={"schema": said})
         price = client.get(f"{place}/price").text
         assert "No price yet" in words(price)

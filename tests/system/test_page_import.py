@@ -135,6 +135,10 @@ def test_what_is_doubtful_of_reading_is_decided_with_the_rest(served, tmp_path):
         refused = client.post(f"{place}/publish", data={})
         assert refused.status_code == 422
         assert "how age is read" in words(refused.text)
+        client.post(f"{place}/columns/0", data={"role-0": "drop"})  # then it matters to nobody
+        assert "how age is read" not in words(client.get(place).text)
+        client.post(f"{place}/columns/0", data={"role-0": "quasi"})
+        assert "how age is read" in words(client.get(place).text)
         client.post(f"{place}/confirm")
         shown = client.get(place).text
         assert "to decide" not in words(shown)

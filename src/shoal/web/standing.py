@@ -88,14 +88,18 @@ def choices(table: Table) -> list[str]:
 
 
 def unread(table: Table) -> list[str]:
-    """Return what is doubtful of how a file was read, until the owner says that it is the table."""
+    """Return what is doubtful of how a file was read, until the owner says that it is the table.
+
+    How a column is read that is not published matters to nobody.
+    """
     assert table.opened is not None
     if table.confirmed:
         return []
+    gone = {*table.asked.named(*GONE)}
     return [
         f"how {one['column'] or table.name} is read"
         for one in table.opened["assumed"]
-        if not one["sure"]
+        if not one["sure"] and one["column"] not in gone
     ]
 
 
