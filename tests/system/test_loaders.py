@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from parted import in_parts
 from shoal.datasets.census import census
 from shoal.runs.certificate import write_scripts
 from shoal.table.forms import FORMS
+from stata import as_stata
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -199,46 +198,6 @@ def test_scripts_are_refused_where_they_could_not_read(
     release.write(tmp_path / "out", format="parquet")
     with pytest.raises(shoal.UsageError, match="csv"):
         write_scripts(tmp_path / "out", tmp_path / "scripts")
-
-
-def as_stata(program: str, directory: Path, stem: str) -> dict[str, list[Any]]:
-    """Do what the do-file says, line by line: which types and forms it knows, its text says."""
-    book = pl.read_csv(directory / "codebook.csv", infer_schema=False)
-    rows = pl.read_csv(directory / f"{stem}.csv", infer_schema=False)
-    listed = re.search(r'inlist\("`type\'", (.*?)\) destring', program)
-    split = re.search(r'if "`form\'" == "(\w+)" \{', program)
-    day = re.search(r'if "`type\'" == "(\w+)" \{', program)
-    assert listed is not None
-    assert split is not None
-    assert day is not None
-    numbers = {word.strip('" ') for word in listed[1].split(",")}
-    found: dict[str, list[Any]] = {}
-    for name, kind, form, domain in (
-        book.filter(pl.col("file") == stem).select("name", "type", "form", "domain").rows()
-    ):
-        cells = rows[name].fill_null("").to_list()
-        parts = {name: cells}
-        if form == split[1]:
-            if ", null]" in domain:
-                found[f"{name}_missing"] = [cell == "" or ", null]" in cell for cell in cells]
-            cells = [cell.replace(", null]", "]") for cell in cells]
-            bare = [re.sub(r'[\[\]"]', "", cell) for cell in cells]
-            parts = {
-                f"{name}_low": [cell.split(", ")[0] for cell in bare],
-                f"{name}_high": [cell.split(", ")[-1] for cell in bare],
-            }
-        for part, texts in parts.items():
-            if kind in numbers:
-                found[part] = [float(text) if text else None for text in texts]
-            elif kind == day[1]:
-                found[part] = [date.fromisoformat(text[:10]) if text else None for text in texts]
-            else:
-                found[part] = texts
-    renamed = re.search(r'if inlist\("`stem\'", (.*?)\) rename group (\w+)`stem\'', program)
-    assert renamed is not None
-    if stem in {word.strip('" ') for word in renamed[1].split(",")}:
-        found[renamed[2] + stem] = found.pop("group")
-    return found
 
 
 def test_stata_reads_the_same_numbers_and_dates(written: Path) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # A day, or a day and a time, as ISO 8601 writes them.
 WORDS = ("done", "caution")
 HELD = ("type", "domain", "values", "caution")
-DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+)?$"
+ISO_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+)?$"
 
 
 def codebook(published: Published, held: Mapping[str, HeldCells] | None = None) -> pl.DataFrame:
@@ -122,6 +122,6 @@ def _cells(column: pl.Series, schema: Schema, role: str) -> HeldCells:
     kind = typed_kind(plain, spelled=False)
     found = HeldCells.of(plain.cast(kind) if kind is not None else plain, plain)
     known = plain.drop_nulls()
-    if plain.dtype == pl.String and len(known) and known.str.contains(DAY).all():
+    if plain.dtype == pl.String and len(known) and known.str.contains(ISO_DAY).all():
         return replace(found, type="date", ends=(known.min(), known.max()))
     return found

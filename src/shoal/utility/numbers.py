@@ -26,9 +26,10 @@ from shoal.table.forms import MEANS, PEOPLE, RELEASE, TWO_TABLES, VALUES, ends_o
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.reading import give_frame, take_frame
 from shoal.table.schema import NODE, RESERVED
+from shoal.utility.codebook import ISO_DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -260,24 +261,30 @@ def typed_tables(directory: str | Path) -> dict[str, pl.DataFrame]:
         msg = f"{place.name!r} is no release directory."
         raise InputError(msg)
     published = open_checked(place)
-    manifest = published.stated
+    manifest, schema = published.stated, published.schema
     sensitive = manifest.named("sensitive")
     known = {RELEASE: published.table}
     if published.people is not None:
         known = {PEOPLE: published.people, VALUES: published.table.select(RESERVED, *sensitive)}
-    for name, linked in published.linked.items():
-        plain = {column: column.removeprefix(f"{name}.") for column in linked.columns}
-        known[name] = linked.rename(plain)
-    return {name: _with_types(table, manifest) for name, table in known.items()}
-
-
-def _with_types(table: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     stated = manifest.by_name
+    found = {
+        name: _with_types(schema.read_numbers(table, "other"), stated, manifest.form)
+        for name, table in known.items()
+    }
+    for name, linked in published.linked.items():
+        table = schema.linked[name].read_numbers(linked, "other")
+        plain = {column: column.removeprefix(f"{name}.") for column in linked.columns}
+        own = {column.name: column for column in manifest.tables[name].columns}
+        found[name] = _with_types(table.rename(plain), own, manifest.form)
+    return found
+
+
+def _with_types(table: pl.DataFrame, stated: Mapping[str, StatedColumn], form: str) -> pl.DataFrame:
     columns: list[pl.Series] = []
     for cells in table:
         column = stated.get(cells.name)
-        if column is not None and column.quasi and manifest.form != TWO_TABLES:
-            columns += _quasi(cells, column, manifest.form)
+        if column is not None and column.quasi and form != TWO_TABLES:
+            columns += _quasi(cells, column, form)
         else:
             labels = column is not None and column.kind == "set"
             columns.append(cells.cast(pl.String) if labels else _plain(cells, column))
@@ -323,7 +330,8 @@ def _plain(cells: pl.Series, column: StatedColumn | None) -> pl.Series:
     if kind is not None:
         return texts.cast(kind)
     known = texts.drop_nulls()
-    found = parse_dates(known) if said == "date" and len(known) else None
+    dated = said == "date" or (len(known) and known.str.contains(ISO_DAY).all())
+    found = parse_dates(known) if dated and len(known) else None
     if found is None:
         return texts
     places = pl.Series(np.cumsum(texts.is_not_null().to_numpy()) - 1)

@@ -1,5 +1,7 @@
 # Reads a release into R: numbers as numbers, dates as dates, sets of labels as list columns, an
-# interval in two columns, and in a third one, 1 or 0, where values are missing. Base R.
+# interval in two columns, and in a third one, 1 or 0, where values are missing. Numbers with a decimal
+# comma and dates such as 31.12.1948, which a release keeps as they came in, are numbers and dates
+# too. Base R.
 #
 #   source("load.R")
 #   release <- read_release("published")     # of two tables, release$people and release$values
@@ -12,11 +14,25 @@
 #
 read_release <- function(directory) {
   book <- read.csv(file.path(directory, "codebook.csv"), colClasses = "character",
-                   check.names = FALSE, fileEncoding = "UTF-8")
+                   check.names = FALSE, encoding = "UTF-8")
+  stated <- readLines(file.path(directory, "manifest.json"), encoding = "UTF-8", warn = FALSE)
+  sign <- substr(grep("^  \"decimal\": \"[.,]\"", stated, value = TRUE), 15, 15)
   typed <- function(cells, type) {
     if (type %in% c("integer", "number")) suppressWarnings(as.numeric(cells))
-    else if (type == "date") as.Date(substr(cells, 1, 10))
+    else if (type == "date") as.Date(cells, format = "%Y-%m-%d")
     else cells
+  }
+  plain <- function(cells, line) {  # of a column that is published as it came in
+    if (!(line$type %in% c("integer", "number", "date") && line$role %in% c("sensitive", "other")))
+      return(cells)
+    cells <- sub("^'", "", cells)  # of escaped formulas
+    if (line$type == "date") return(shoal_iso(cells, line$done))
+    if (length(sign) == 0) return(cells)
+    between <- paste0("[ '\u2019\u00a0\u202f", if (sign == ",") "." else ",", "]")
+    whole <- paste0("-?([0-9]+|[0-9]{1,3}(", between, "[0-9]{3})+)")
+    ours <- grepl(paste0("^", whole, "([", sign, "][0-9]+)?([eE][+-]?[0-9]+)?$"), cells)
+    cells[ours] <- sub(sign, ".", gsub(between, "", cells[ours]), fixed = TRUE)
+    cells
   }
   labels <- function(cells) {  # a JSON array of labels, or a bare one
     inside <- "\"(([^\"\\\\]|\\\\.)*)\""
@@ -30,13 +46,13 @@ read_release <- function(directory) {
     file <- Sys.glob(file.path(directory, paste0(stem, ".?sv*")))
     if (length(file) != 1) stop("The release has no ", stem, ".csv or ", stem, ".tsv.")
     table <- read.csv(file, sep = if (grepl("\\.tsv", file)) "\t" else ",", na.strings = "",
-                      colClasses = "character", check.names = FALSE, fileEncoding = "UTF-8")
+                      colClasses = "character", check.names = FALSE, encoding = "UTF-8")
     columns <- book[book$file == stem, ]
     found <- list()
     for (line in seq_len(nrow(columns))) {
       name <- columns$name[line]
       type <- columns$type[line]
-      cells <- table[[name]]
+      cells <- plain(table[[name]], columns[line, ])
       if (columns$form[line] == "interval") {
         some <- grepl(", null\\]$", cells)
         ends <- gsub("^\\[|(, null)?\\]$|\"", "", cells)
@@ -65,6 +81,27 @@ read_release <- function(directory) {
     class(tables) <- "shoal_two_tables"
   }
   tables
+}
+
+# Dates by ISO 8601, or written as the codebook says, for example as dd.mm.yyyy.
+shoal_iso <- function(cells, done) {
+  said <- regmatches(done, regexpr("Written as .+, read as dates", done))
+  if (length(said) == 0) return(cells)
+  way <- sub(", read as dates.*$", "", sub("^Written as ", "", said))
+  parts <- regmatches(way, gregexpr("(y+|month|mon|m+|d+)[ /.,-]*", way))[[1]]
+  digits <- if (grepl("yyyy", way)) "([0-9]{4})" else "([0-9]{2})"
+  kinds <- c(y = digits, m = "([0-9]{1,2}|[A-Za-z]{3,9})", d = "([0-9]{1,2})")
+  order <- substr(parts, 1, 1)
+  date <- paste0(kinds[order], ifelse(grepl("[ /.,-]$", parts), "[^0-9A-Za-z]+", ""), collapse = "")
+  pattern <- paste0("^", date, "([ T][0-9:.]+)?$")
+  ours <- grepl(pattern, cells)
+  part <- function(kind) sub(pattern, paste0("\\", match(kind, order)), cells[ours])
+  month <- match(tolower(substr(part("m"), 1, 3)), tolower(month.abb))
+  month[is.na(month)] <- as.integer(part("m")[is.na(month)])
+  year <- as.integer(part("y"))
+  if (!grepl("yyyy", way)) year <- year + ifelse(year < 30, 2000, 1900)
+  cells[ours] <- sprintf("%04d-%02d-%02d", as.integer(year), month, as.integer(part("d")))
+  cells
 }
 
 shoal_unpaired <- function(...) {

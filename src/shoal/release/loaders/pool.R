@@ -9,7 +9,7 @@
 
 read_completed <- function(directory) {
   read.csv(file.path(directory, "completed.csv"), check.names = FALSE, na.strings = "",
-           fileEncoding = "UTF-8")
+           encoding = "UTF-8")
 }
 
 # For mice: an object of class mids, with the table without drawn values as its number 0.
