@@ -90,9 +90,18 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"require": "FrequencyL(l=3)", "suppress": "20%"},
     ),
     "held out": ({"quasi": "age", "sensitive": "pay"}, {"hold_out": "20%"}),
+    "people held out": (
+        {"quasi": "age", "sensitive": "pay", "person": "who"},
+        {"hold_out": "20%"},
+    ),
+    "percentiles": (
+        {"quasi": "age", "sensitive": "pay", "top": {"pay": "90%"}},
+        {},
+    ),
     "few rows": ({"quasi": "age", "sensitive": "pay", "person": "who", "most_rows": 1}, {}),
     "gaps dropped": ({"quasi": ["age", "gap"], "sensitive": "pay"}, {"missing": "drop"}),
     "gaps kept": ({"quasi": ["age", "gap"], "sensitive": "pay"}, {"missing": "value"}),
+    "gaps protected": ({"quasi": "age", "sensitive": "gap"}, {"missing": "value"}),
     "gaps of a column": (
         {"quasi": ["age", "gap"], "sensitive": "pay", "missing_cells": {"gap": "value"}},
         {"engine": "Local(shard=60)"},
@@ -100,7 +109,12 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "regions": ({"quasi": ["age", "sex"], "sensitive": "pay"}, {"cells": "regions"}),
     "two tables": (
         {"quasi": ["age", "town"], "sensitive": "ill", "other": "size"},
-        {"form": "two-tables", "require": "FrequencyL(l=2)", "keep_other": True},
+        {
+            "form": "two-tables",
+            "require": "FrequencyL(l=2)",
+            "keep_other": True,
+            "method": "Mondrian(relaxed=True)",
+        },
     ),
     "everybody": (
         {"quasi": ["age", "sex"], "sensitive": "pay"},
@@ -118,7 +132,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         made[name] = where / name.replace(" ", "-")
         how: dict[str, Any] = {"require": "KAnonymity(k=3)"} | options
         if "hold_out" in how:
-            how["hold_out_file"] = where / "controls.csv"
+            how["hold_out_file"] = where / f"{made[name].name}.csv"
         shoal.results.Run.over(table, shoal.Schema(**roles), output=made[name], **how).go()
     first = table.unique("who", keep="first", maintain_order=True)
     one = shoal.Schema(quasi=["age", "town"], sensitive="pay", person="who")
@@ -170,6 +184,8 @@ def altered(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             "format": ["parquet", "feather"],
             "engine": ["Spark()"],
             "decimal": [".", ","],
+            "bottom": ["40%", "1", "90%"],
+            "top": ["60%", "1", "10%"],
         }
         yield from (("other", one) for one in words.get(name, ["another"]) if one != value)
         if name == "suppress":
@@ -187,12 +203,13 @@ def unseen(name: str, how: str, case: str) -> bool:
         ("keep_other", "two tables", "gone"),
         ("engine", "gaps of a column", "other"),
         ("batch", "series", "lower"),  # 1 is not said
+        ("method", "two tables", "gone"),  # Shoal never chooses it
     }
     return (
         (name in UNSEEN and (name, case, how) not in seen)
         or (name in LOWER and how == "lower")
         or (name in HIGHER and how == "higher")
-        or (name in FOUND and gone)
+        or (name in FOUND and gone and (name, case, how) not in seen)
     )
 
 
@@ -257,6 +274,40 @@ FALSE: dict[str, Any] = {
     "engine": "Spark()",
     "another": True,
 }
+
+
+def said_otherwise(directory: Path, case: str, **said: Any) -> bool:
+    """Return whether a manifest is accepted that says something else."""
+    path = directory / "manifest.json"
+    text = path.read_text("utf-8")
+    path.write_text(json.dumps(json.loads(text) | said), "utf-8")
+    try:
+        return accepted(directory, case)
+    finally:
+        path.write_text(text, "utf-8")
+
+
+def test_percentiles_and_rows_that_may_go_exclude_one_another(releases: dict[str, Path]) -> None:
+    directory = releases["percentiles"]
+    asked = json.loads((directory / "manifest.json").read_text("utf-8"))["asked"]
+    assert said_otherwise(directory, "", asked=asked)
+    assert not said_otherwise(directory, "", asked=asked | {"suppress": "1%"})
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("case", [*CASES, "series", "linked", "coarser"])
+def test_no_manifest_requires_something_twice(case: str, releases: dict[str, Path]) -> None:
+    said = json.loads((releases[case] / "manifest.json").read_text("utf-8"))["require"]
+    assert said_otherwise(releases[case], case, require=said)
+    for again in (said[0], said[0].replace("(", "( ")):
+        assert not said_otherwise(releases[case], case, require=[*said, again])
+
+
+def test_what_is_asked_for_twice_is_required_once() -> None:
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    twice = ["EpsilonM(epsilon=500, m=3)", "pay: EpsilonM( epsilon=500, m=3)"]
+    release = shoal.anonymize(people(60), schema, require=twice)
+    assert release.manifest.require == twice[:1]
 
 
 def test_every_option_is_tried(releases: dict[str, Path]) -> None:

@@ -18,6 +18,7 @@ from shoal.release.manifest import COUNTS, HELD, REPORT
 from shoal.table.files import part_files, tables_named
 from shoal.table.forms import CODEBOOK, MEANS, TWO_TABLES, stems
 from shoal.table.schema import PERSON, RESERVED
+from shoal.table.trimming import read_trim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,9 +76,16 @@ def _ask(manifest: Manifest) -> Found:
             read_share(share)
         except UsageError:
             yield True, f"'asked', {name!r} has to be a share such as 1%"
+    for side in ("bottom", "top"):
+        for name, limit in (getattr(asked, side) or {}).items():
+            try:
+                read_trim(name, **{side: limit})
+            except UsageError as problem:
+                yield True, f"'asked', {side!r} cannot be read: {str(problem).removesuffix('.')}"
     for role, notation in (("method", asked.method), ("engine", asked.engine)):
         if notation is not None:
-            _term(role, notation, f"'asked', {role!r}")
+            term = _term(role, notation, f"'asked', {role!r}")
+            yield repr(term) != notation, f"'asked', {role!r} is not written as {term!r}"
 
 
 def _people(manifest: Manifest) -> Found:
@@ -164,9 +172,12 @@ def _regions(manifest: Manifest) -> Found:
 def _terms(manifest: Manifest) -> None:
     """Raise where a term cannot be read, or would open a file in being read."""
     try:
-        _asked(manifest)
+        asked = _asked(manifest)
     except (UsageError, InputError) as problem:
         raise _unread("'require'", problem) from None
+    if len(asked) < len(manifest.require):
+        twice = "'require' names a requirement twice"
+        raise Wrong(twice)
     _term("method", manifest.method)
     for column in manifest.columns:
         if column.hierarchy is not None:
@@ -214,6 +225,9 @@ def _unlike(manifest: Manifest, method: Any) -> Iterator[str]:
         yield f"The manifest names the method {method!r}, which makes another kind of release."
     elif manifest.cells is not None and not method.cuts:
         yield f"The manifest says that cells are regions of cuts, and {method!r} makes no cuts."
+    named = manifest.asked.method or manifest.later_round or manifest.coarsened_from
+    if not named and manifest.method not in method.unasked:
+        yield f"Shoal chooses {method!r} only where it is asked for, and 'asked' does not name it."
     in_parts = manifest.in_series or bool(manifest.people or manifest.coarsened_from)
     in_parts |= bool(manifest.asked.engine or manifest.asked.never_mix)
     if manifest.nodes is not None and not method.shows_nodes():

@@ -155,6 +155,10 @@ def _formats(manifest: Manifest) -> Iterator[str]:
         yield "format"
     if (asked.engine or "").startswith("Spark(") is not spread:
         yield "engine"
+    if spread:
+        for option in options_of(Ask).values():
+            if option.in_asked and option.not_on_spark and getattr(asked, option.name) is not None:
+                yield option.name
 
 
 def _left_out(manifest: Manifest) -> Iterator[str]:
@@ -170,13 +174,14 @@ def _left_out(manifest: Manifest) -> Iterator[str]:
         "hold_out": (asked.hold_out is not None) != (manifest.held_out is not None)
         or (
             asked.hold_out is not None
-            and not people  # of whom some may have gone for missing cells
-            and manifest.held_out != int(read_share(asked.hold_out) * (manifest.rows_in or 0))
+            and not series
+            and not (people and manifest.dropped)  # of whom some may have gone altogether
+            and _held(manifest) != int(read_share(asked.hold_out) * _offered(manifest))
         ),
         "most_rows": asked.most_rows is not None and not people,
         "batch": asked.batch is not None and not series,
         "least_real": asked.least_real is not None and not series,
-        "population": needs and asked.population is None,
+        "population": needs if asked.population is None else asked.cells is not None,
         "keep_other": manifest.form == TWO_TABLES
         and any(c.role == "other" for c in manifest.columns)
         and asked.keep_other is None,
@@ -185,13 +190,32 @@ def _left_out(manifest: Manifest) -> Iterator[str]:
             (manifest.dropped or 0) > 0
             and "drop" not in {asked.missing, *(c.missing for c in manifest.every_column)}
         ),
-        "method": asked.method is not None and not series and asked.method != manifest.method,
+        "method": asked.method not in {None, manifest.method} and not manifest.later_round,
     }
     yield from (name for name, wrong in found.items() if wrong)
+    if asked.suppress is not None and not series and read_share(asked.suppress):
+        yield from (side for side in ("bottom", "top") if _percents(getattr(asked, side)))
     gone = (manifest.suppressed_people if people else manifest.suppressed) or 0
     stay = manifest.people or manifest.rows
     if not series and gone > read_share(asked.suppress) * (stay + gone):
         yield "suppress"
+
+
+def _held(manifest: Manifest) -> int | None:
+    """Return how many people are in the control group."""
+    return manifest.held_out if manifest.people is None else manifest.held_out_people
+
+
+def _offered(manifest: Manifest) -> int:
+    """Return of how many people a control group was drawn, where none went for missing cells."""
+    if manifest.people is None:
+        return manifest.rows_in or 0
+    gone = (manifest.suppressed_people, manifest.held_out_people)
+    return manifest.people + sum(filter(None, gone))
+
+
+def _percents(said: Mapping[str, Any] | None) -> bool:
+    return any(str(one).strip().endswith("%") for one in (said or {}).values())
 
 
 def _has_gaps(column: StatedColumn, asked: StatedAsk) -> bool:

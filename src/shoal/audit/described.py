@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,12 +17,14 @@ from shoal.audit.cells import interval_ends
 from shoal.errors import UsageError
 from shoal.table.dates import check_format, not_dates
 from shoal.table.ends import backwards
+from shoal.table.missing import is_missing
 from shoal.table.schema import KINDS, LABELS, NUMERIC
-from shoal.table.trimming import odd_numbers
+from shoal.table.trimming import is_percentile, odd_numbers, read_trim
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from shoal.release.manifest import Manifest
     from shoal.release.stated import StatedColumn, StatedNodes
 
     Found = Iterator[tuple[object, str]]  # whether something is wrong, and the words for it
@@ -127,9 +130,11 @@ def _odd_nodes(domain: StatedNodes) -> Found:
         yield below_it, f"has {name[:40]!r}, which has fewer leaves than the nodes below it"
 
 
-def check_done(table: pl.DataFrame, columns: Iterable[StatedColumn]) -> list[str]:
-    """Return a sentence for every column with numbers that no such rounding or cutting leaves."""
-    problems = []
+def check_done(
+    table: pl.DataFrame, columns: Sequence[StatedColumn], manifest: Manifest
+) -> list[str]:
+    """Return a sentence for every column whose cells are not what was done to it, or was asked."""
+    problems = [*_odd_gaps(table, columns, manifest), *_odd_percentiles(table, columns, manifest)]
     for column in columns:
         name, trim = column.name, column.trim
         if not trim.words or name not in table.columns or column.survey_weight:
@@ -142,3 +147,40 @@ def check_done(table: pl.DataFrame, columns: Iterable[StatedColumn]) -> list[str
         if odd := odd_numbers(cells, trim):
             problems.append(f"Column {name!r} has {odd:,} numbers that were not {trim.words}.")
     return problems
+
+
+def _odd_gaps(
+    table: pl.DataFrame, columns: Sequence[StatedColumn], manifest: Manifest
+) -> Iterator[str]:
+    """Yield protected columns with missing cells that were not to be kept."""
+    for column in columns:
+        name, policy = column.name, column.missing or manifest.asked.missing
+        if column.role != "sensitive" or policy == "value" or name not in table.columns:
+            continue
+        if manifest.coarsened_from is None and (many := int(is_missing(table[name]).sum())):
+            yield f"Column {name!r} has {many:,} missing cells, and 'asked' does not keep them."
+
+
+def _odd_percentiles(
+    table: pl.DataFrame, columns: Sequence[StatedColumn], manifest: Manifest
+) -> Iterator[str]:
+    """Yield thresholds that are not the percentiles that were asked for.
+
+    These are taken of the rows that are published, and in a series of those of its first release.
+    Where numbers were rounded too, that is not seen.
+    """
+    asked = manifest.asked
+    for column in () if manifest.in_series else columns:
+        name = column.name
+        told = {side: (getattr(asked, side) or {}).get(name) for side in ("bottom", "top")}
+        for side, share in read_trim(name, **told).percentiles:
+            limit = getattr(column, side)
+            if limit is None or column.round is not None or name not in table.columns:
+                continue
+            if column.has_ends:
+                end = column.values[side == "top"]
+                true = column.step is not None or Decimal(str(end)) == Decimal(str(limit))
+            else:
+                true = column.quasi or is_percentile(table[name], share, side=side, limit=limit)
+            if not true:
+                yield f"The {side} of column {name!r}, {limit}, is not its {share}."

@@ -169,9 +169,9 @@ class Published:
         if manifest.in_series:
             parts = [one for one in (self.table, self.people) if one is not None]
             problems += check_real(parts, manifest.asked)
-        problems += check_done(self.table, manifest.columns)
+        problems += check_done(self.table, manifest.columns, manifest)
         for name, table in self.linked.items():
-            problems += check_done(table, manifest.linked_columns(name))
+            problems += check_done(table, manifest.linked_columns(name), manifest)
         return problems
 
 

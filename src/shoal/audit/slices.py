@@ -146,7 +146,7 @@ def audit_slice(reading: Reading, table: pl.DataFrame) -> SliceAudited:
     problems += check_columns(rows, manifest)
     if problems:
         return SliceAudited(rows.height, 0, 0, 0, (), tuple(problems), {}, Counter(), {})
-    problems += check_groups(rows, manifest) + check_done(rows, manifest.columns)
+    problems += check_groups(rows, manifest) + check_done(rows, manifest.columns, manifest)
     cells = {c.name: count_cells(rows, c) for c in manifest.columns if c.quasi}
     asked = reading.requirements
     plain = Published(schema.read_numbers(rows, "sensitive"), manifest, schema)

@@ -107,6 +107,7 @@ class Method(Term):
     at_once: ClassVar[int | None] = None  # rows above which a table is searched in parts
     chooses_rows: ClassVar[bool] = True  # whether values may decide who is left out or joined
     page: ClassVar[tuple[str, str] | None] = None  # its name and use on the page, if it offers it
+    unasked: ClassVar[tuple[str, ...]] = ()  # its settings that Shoal chooses by itself
     cuts: ClassVar[bool] = False  # whether groups come from cuts, so that cells can be regions
 
     def check(self, task: Task) -> None:

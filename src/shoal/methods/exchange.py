@@ -205,6 +205,7 @@ class Exchange(Thorough):
     loss: str = CERTAINTY
 
     at_once = 1_000_000
+    unasked = ("Exchange()", f"Exchange(loss={SQUARED!r})")
     source = "XColor, ICDE 2010, Theorem 3, from groups close in quasi space"
     page = ("By exchange", "Moves people between groups until the cells are narrow.")
 

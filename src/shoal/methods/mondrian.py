@@ -185,6 +185,7 @@ class Mondrian(Thorough):
     split: str = "widest"
     relaxed: bool = False
 
+    unasked = ("Mondrian()",)
     source = "LeFevre, DeWitt, Ramakrishnan, ICDE 2006"
     page = ("By halving", "The classic method: halves the table at its medians.")
     cuts = True

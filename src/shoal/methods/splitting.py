@@ -253,6 +253,7 @@ class Split(Thorough):
 
     partition: str = "cheapest"
 
+    unasked = ("Split()",)
     source = "Li, Tao, Xiao, SIGMOD 2008, section 5.2"
     page = ("By splitting", "Fast, for very large tables.")
     cuts = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from shoal.errors import UnknownColumn, UsageError, option
@@ -23,7 +23,8 @@ class Requirement:
 
     principle: Principle
     columns: tuple[str, ...] = ()
-    named: bool = True  # whether the columns were asked for, and so belong to the notation
+    # Whether the columns were asked for, and so belong to the notation.
+    named: bool = field(default=True, compare=False)
 
     def __repr__(self) -> str:
         front = f"{'+'.join(self.columns)}: " if self.columns and self.named else ""
@@ -84,7 +85,8 @@ def requirements(
 ) -> list[Requirement]:
     """Read one requirement or several, in Python or in the notation, and resolve their columns.
 
-    `sensitive` are the columns of a table, `linked` those of the tables that are linked with it.
+    What is required twice is returned once. `sensitive` are the columns of a table, `linked` those
+    of the tables that are linked with it.
     Without `files`, one that would open a file is refused.
     """
     several = [require] if isinstance(require, Principle | Requirement | str) else list(require)
@@ -98,9 +100,10 @@ def requirements(
         msg = f"{len(several):,} requirements were given, and at most {MOST:,} are taken."
         raise UsageError(msg)
     every = [*sensitive, *(name for some in linked for name in some)]
-    return [
+    found = (
         read_requirement(one, every, files=files).resolve(sensitive, *linked) for one in several
-    ]
+    )
+    return list(dict.fromkeys(found))
 
 
 def asked_of(asked: Iterable[Requirement]) -> dict[str, bool]:

@@ -157,6 +157,18 @@ def resolve(trim: Trim, column: pl.Series) -> Trim:
     return _ordered(column.name, replace(trim, bottom=bottom, top=top))
 
 
+def is_percentile(cells: pl.Series, share: Percentile, *, side: str, limit: object) -> bool:
+    """Return whether a threshold can be a percentile of what was cut off there.
+
+    Cells beyond it stand at it now, so that the percentile is the threshold itself.
+    """
+    known = _filled(cells)
+    if not len(known) or not known.str.contains(NUMBER).all():
+        return True
+    asked = Trim(top=share) if side == "top" else Trim(bottom=share)
+    return getattr(resolve(asked, known), side) == Decimal(str(limit))
+
+
 def round_threshold(value: Fraction) -> Decimal:
     """Return a round number of at most `value`, off by less than a tenth of it.
 
