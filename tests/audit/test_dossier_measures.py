@@ -46,7 +46,7 @@ def test_dominance_is_not_defined_for_labels_and_negative_values(cells):
 def kinds(name, cells, **said):
     """Return the kinds that a column shows, but for that of unique codes."""
     column = StatedColumn(name, **({"role": "quasi"} | said))
-    found = harbor.safe_harbor({name: pl.Series(name, cells)}, [column])
+    found = harbor.safe_harbor({name: pl.Series(name, cells)}, [column], 2026)
     assert [one.letter for one in found] == list("ABCDEFGHIJKLMNOPQR")
     return [one.letter for one in found if one.found]
 
@@ -63,6 +63,36 @@ def kinds(name, cells, **said):
         ("admitted", ["[2020-01-01, 2020-12-31]"], ["C"]),
         ("admitted", ["2020"], []),
         ("birthdate", ["2020-01"], ["C"]),
+        ("born", ["[1940, 1962]"], []),
+        ("seen", ['["05.03.2023", "06.03.2023"]', "home"], ["C"]),
+        ("seen", ['["2023-03", "2023-04"]'], ["C"]),
+        ("note", ["at home", "seen on 5 March 1948 at home"], ["C"]),
+        ("note", ["Nachsorge am 5. März, Ulm", "-"], ["C"]),
+        ("visit", ["2023-W07"], ["C"]),
+        ("visit", ["2023W071"], ["C"]),
+        ("visit", ["2023-Q2", "Q3 2023"], ["C"]),
+        ("visit", ["Mar 1948", "unknown", "unknown"], ["C"]),
+        ("visit", ["03/2023"], ["C"]),
+        ("visit", ["5.3.48"], ["C"]),
+        ("visit", ["05.03."], ["C"]),
+        ("visit", ["1.2.2020-5.2.2020"], ["C"]),
+        ("visit", ["2020-01-05T10:15:00Z"], ["C"]),
+        ("visit", ["20200131", "20200201"], ["C"]),
+        ("visit", ["[20200131, 20200201]"], ["C"]),
+        ("visit", ["14:35"], ["C"]),
+        ("visit", ["9 am"], ["C"]),
+        ("admission_month", ["[3, 5]"], ["C"]),
+        ("pay", ["20200131", "123", "45"], []),
+        ("titer", ["1:20", "1:40", "3.2010", "1.2.3"], []),
+        ("room", ["Station 12", "A-2020", "may be", "Mars"], []),
+        ("birth_year", ["1935", "1960"], ["C"]),
+        ("Geburtsjahr", ["[1924, 1951]", "[1952, 1990]"], ["C"]),
+        ("Geburtsjahr", ['["1930", "1950"]'], ["C"]),
+        ("yob", ["1936 or before", "1937", "1990"], []),
+        ("yob", ["[1900, 1936]", "[1937, 1990]"], []),
+        ("age", ["85-89", "90-94", "95+"], ["C"]),
+        ("age", ["80-89", "90+"], []),
+        ("Alter", ['["88", "93"]'], ["C"]),
         ("age", ["[20, 89]", "[90, 104]"], []),
         ("age", ["[20, 90]"], ["C"]),
         ("age", ["[90, 95]", "[96, 104]"], ["C"]),

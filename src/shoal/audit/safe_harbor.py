@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.cells import interval_ends, read_set
+from shoal.audit.harbor_dates import MOSTLY, SHOWN, date_or_age, parts_of
 from shoal.inspection.lexicon import said_by
-from shoal.table.coding import NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +36,6 @@ SOURCE = (
     "takes them from the HHS guidance on de-identification of 26 November 2012, which counts by "
     "the census of 2000. Check whether a more current list has appeared."
 )
-OLDEST = 89
 KINDS: dict[str, tuple[str, str]] = {  # letter: what it is, and words of column names
     "A": ("Names", "name surname forename firstname lastname fullname maidenname nickname vorname "
           "nachname"),
@@ -69,11 +67,6 @@ PATTERNS = {
     "O": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$",
 }
 ZIPS = frozenset(["zip", "zipcode", "zipcodes", "postal", "postcode", "postalcode", "plz"])
-AGES = frozenset(["age", "ages", "alter"])
-DATED = frozenset(["date", "dob", "birthday", "birthdate", "datum", "born"])
-DATE = r"""(^|[\["\s])[0-9]{4}-[0-9]{2}|^[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}"""
-YEAR = re.compile(r"[0-9]{4}|\*")
-MOSTLY = 0.5
 PSEUDONYM = (
     "It is a pseudonym. A code must not be derived from information about the person (164.514(c)); "
     "people have to check how the key is kept."
@@ -98,20 +91,22 @@ class HarborFinding:
 
 
 def safe_harbor(
-    cells: Mapping[str, pl.Series], columns: Sequence[StatedColumn]
+    cells: Mapping[str, pl.Series], columns: Sequence[StatedColumn], year: int
 ) -> list[HarborFinding]:
-    """Compare the published cells of columns with each of the 18 kinds."""
+    """Compare the published cells of columns with each of the 18 kinds, and ages as of `year`."""
     found: dict[str, list[tuple[str, str]]] = {letter: [] for letter in KINDS}
     for column in columns:
-        for letter, said in _of_column(column, cells[column.name].cast(pl.String)):
+        for letter, said in _of_column(column, cells[column.name], year):
             found[letter].append((column.name, said))
     return [HarborFinding(letter, KINDS[letter][0], tuple(found[letter])) for letter in KINDS]
 
 
-def _of_column(column: StatedColumn, every: pl.Series) -> list[tuple[str, str]]:
+def _of_column(column: StatedColumn, every: pl.Series, year: int) -> list[tuple[str, str]]:
     """Return the kinds that a column shows, with a sentence each."""
-    rows, cells, words = len(every), every.drop_nulls(), set(said_by(column.name))
-    different = cells.unique()
+    cells = every.drop_nulls().cast(pl.String)
+    rows, words, different = len(every), set(said_by(column.name)), cells.unique()
+    parts = parts_of(different)["part"]
+    dates = parts.str.contains(SHOWN)  # whose digits look like telephone numbers
     found = []
     for letter, (_, named) in KINDS.items():
         meant = sorted(words & set(named.split()))
@@ -119,12 +114,9 @@ def _of_column(column: StatedColumn, every: pl.Series) -> list[tuple[str, str]]:
             found += [(letter, said) for said in zip_findings(different)]
         elif meant:
             found.append((letter, f"The column name suggests it ({meant[0]}). Check it."))
-        elif letter in PATTERNS and _share(cells, PATTERNS[letter]) > MOSTLY:
+        elif letter in PATTERNS and _mostly(parts.str.contains(PATTERNS[letter]) & ~dates):
             found.append((letter, "Most published cells look like it."))
-    if column.dates or words & DATED or _share(cells, DATE) > MOSTLY:
-        found += [("C", said) for said in date_findings(different)]
-    if words & AGES:
-        found += [("C", said) for said in age_findings(different)]
+    found += [("C", said) for said in date_or_age(column, different, words, year)]
     if not column.quasi and rows > 1 and len(different) == rows:
         found.append(("R", "No two published cells are equal, so it may identify rows."))
     if column.role == "pseudonym":
@@ -132,8 +124,8 @@ def _of_column(column: StatedColumn, every: pl.Series) -> list[tuple[str, str]]:
     return found
 
 
-def _share(cells: pl.Series, pattern: str) -> float:
-    return float(cells.str.contains(pattern).mean() or 0) if len(cells) else 0.0  # type: ignore[arg-type]
+def _mostly(found: pl.Series) -> bool:
+    return bool(len(found) and found.sum() > MOSTLY * len(found))
 
 
 def zip_findings(different: pl.Series) -> list[str]:
@@ -163,41 +155,3 @@ def zip_findings(different: pl.Series) -> list[str]:
             "live. It must read 000."
         )
     return said
-
-
-def date_findings(different: pl.Series) -> list[str]:
-    """Say whether published dates show more than the year.
-
-    >>> date_findings(pl.Series(["2020", "*"])), len(date_findings(pl.Series(["2020-01-01"])))
-    ([], 1)
-    """
-    finer = 0
-    for cell in different:
-        parts = read_set(cell) or [cell]
-        finer += not all(YEAR.fullmatch(str(part)) for part in parts if part)
-    if not finer:
-        return []
-    return [f"{finer:,} different cells show more of a date than the year."]
-
-
-def age_findings(different: pl.Series) -> list[str]:
-    """Say whether published ages over 89 stand in one category of 90 or older.
-
-    >>> age_findings(pl.Series(["[20, 89]", "[90, 104]"]))
-    []
-    >>> len(age_findings(pl.Series(["[85, 93]"])))
-    1
-    """
-    lows, highs = interval_ends(different)
-    ends = pl.DataFrame({"low": lows, "high": highs}).filter(
-        pl.col("low").str.contains(NUMBER) & pl.col("high").str.contains(NUMBER)
-    )
-    old = ends.filter(pl.col("high").cast(pl.Float64) > OLDEST)
-    low, high = (pl.col(name).cast(pl.Float64) for name in ("low", "high"))
-    mixed = old.filter((low <= OLDEST) | ((low == high) & (low > OLDEST + 1)))
-    if not old.height or (not mixed.height and old.height == 1):
-        return []
-    return [
-        f"{old.height:,} different cells show ages over {OLDEST}. Such ages are allowed only in "
-        "one category of 90 or older."
-    ]
