@@ -77,7 +77,7 @@ def date_or_age(
     column: StatedColumn, cells: pl.Series, words: set[str], year: int
 ) -> Iterator[str]:
     """Say what published cells show of dates and ages beyond what is allowed in a year."""
-    parts = parts_of(cells.unique())
+    parts = listed_parts(cells.unique())
     if column.dates or words & DATED:
         yield from date_findings(parts, every=True)
     elif words & FINER:
@@ -90,10 +90,10 @@ def date_or_age(
         yield from age_findings(parts, YEAR, year)
 
 
-def parts_of(different: pl.Series) -> pl.DataFrame:
+def listed_parts(different: pl.Series) -> pl.DataFrame:
     """Return each cell with every label of its set and every end of its interval.
 
-    >>> parts_of(pl.Series(["[1, 2]", '["a", "b"]', "c"]))["part"].to_list()
+    >>> listed_parts(pl.Series(["[1, 2]", '["a", "b"]', "c"]))["part"].to_list()
     ['c', '1', '2', 'a', 'b']
     """
     listed = different.str.starts_with("[").fill_null(value=False)
@@ -114,9 +114,9 @@ def _inside(cell: str) -> list[str]:
 def date_findings(parts: pl.DataFrame, *, every: bool = False) -> Iterator[str]:
     """Say which cells show more of a date than the year; with `every`, all that are no years.
 
-    >>> list(date_findings(parts_of(pl.Series(["2020", "[1948, 1962]", "Ward 3", "1.25"]))))
+    >>> list(date_findings(listed_parts(pl.Series(["2020", "[1948, 1962]", "Ward 3", "1.25"]))))
     []
-    >>> len(list(date_findings(parts_of(pl.Series(["on 5 Mar 1948 at home", "2020-W07"])))))
+    >>> len(list(date_findings(listed_parts(pl.Series(["on 5 Mar 1948 at home", "2020-W07"])))))
     1
     """
     part = pl.col("part")
@@ -141,9 +141,9 @@ def age_findings(parts: pl.DataFrame, written: str, born_by: int | None = None) 
 
     Ages are the numbers `written` in cells, or the years from those up to `born_by`.
 
-    >>> list(age_findings(parts_of(pl.Series(["[20, 89]", "[90, 104]"])), "[0-9]+"))
+    >>> list(age_findings(listed_parts(pl.Series(["[20, 89]", "[90, 104]"])), "[0-9]+"))
     []
-    >>> len(list(age_findings(parts_of(pl.Series(["[85, 93]", "95+"])), "[0-9]+")))
+    >>> len(list(age_findings(listed_parts(pl.Series(["[85, 93]", "95+"])), "[0-9]+")))
     1
     """
     found = parts.select("cell", number=pl.col("part").str.extract_all(written)).explode("number")

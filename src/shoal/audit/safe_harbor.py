@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.harbor_dates import MOSTLY, SHOWN, date_or_age, parts_of
+from shoal.audit.harbor_dates import MOSTLY, SHOWN, date_or_age, listed_parts
 from shoal.inspection.lexicon import said_by
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _of_column(column: StatedColumn, every: pl.Series, year: int) -> list[tuple[
     """Return the kinds that a column shows, with a sentence each."""
     cells = every.drop_nulls().cast(pl.String)
     rows, words, different = len(every), set(said_by(column.name)), cells.unique()
-    parts = parts_of(different)["part"]
+    parts = listed_parts(different)["part"]
     dates = parts.str.contains(SHOWN)  # whose digits look like telephone numbers
     found = []
     for letter, (_, named) in KINDS.items():
