@@ -18,11 +18,12 @@ from shoal.inspection.naming import (
     is_junk,
     is_name,
     is_sentence,
+    names_someone,
     what_cells_show,
 )
 from shoal.inspection.private import identity, says_names
 from shoal.inspection.profile import Profile
-from shoal.inspection.reaching import is_account, is_card, is_phone
+from shoal.inspection.reaching import has_phone, is_account, is_card, is_phone
 
 
 def judged(header, cells, times=1):
@@ -142,6 +143,49 @@ def test_codes_and_dates_are_no_telephones():
         assert not is_phone(text), text
     for text in ("+49 30 123456", "(212) 555-0147", "06 12 34 56 78", "tel. 030 1234567"):
         assert is_phone(text), text
+
+
+REMARKS = ["stable", "seen today", "to be seen again", "no complaints today"]
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "call 0151 23456{0}",
+        "ask for bed 3, tel. 030-1234{0}",
+        "(212) 555-01{0} is her number",
+        "write to a{0}@example.org",
+        "came with {1} Weber today",
+        "the wife {1} was told",
+        "sent by Dr. {2}ker",
+    ],
+)
+@pytest.mark.parametrize("header", ["ward_info", "city", "x"])
+def test_few_texts_that_reach_or_name_someone_are_found_among_labels(remark, header):
+    people = ["Anna", "Peter", "Maria", "Julia", "Otto", "Eva"]
+    some = [remark.format(10 + n, name, name[:2]) for n, name in enumerate(people)]
+    assert judged(header, REMARKS * 40 + some) is not None
+    assert judged(header, REMARKS * 40) is None
+
+
+def test_texts_with_dates_times_numbers_and_places_reach_no_one():
+    for text in (
+        "seen 01.02.2023 08:30",
+        "from 2023-02-01 until 2023-03-01",
+        "open 0800-1600",
+        "12345678 units left",
+        "dose 0.5 mg 3 times",
+    ):
+        assert not has_phone(text), text
+    for text in (
+        "with Parkinson disease",
+        "lives in San Antonio",
+        "at Mary Smith School",
+        "in the Paul Weber Clinic",
+        "with Down syndrome",
+        "Rose reported pain",
+    ):
+        assert not names_someone(text), text
 
 
 def test_what_says_nothing_is_junk_and_labels_are_not():

@@ -21,9 +21,11 @@ import polars as pl
 
 from shoal.audit.harbor_dates import MOSTLY, SHOWN, date_or_age, listed_parts
 from shoal.inspection.lexicon import said_by
+from shoal.inspection.reaching import MAIL, WEB, has_phone, is_phone
+from shoal.table.coding import NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from shoal.release.stated import StatedColumn
 
@@ -59,12 +61,17 @@ KINDS: dict[str, tuple[str, str]] = {  # letter: what it is, and words of column
     "Q": ("Full-face photographs and comparable images", "photo photograph image portrait"),
     "R": ("Any other unique identifying number, characteristic or code", ""),
 }  # fmt: skip
-PATTERNS = {
-    "D": r"^\+?[0-9][0-9 ()/.-]{8,18}[0-9]$",
-    "F": r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$",
-    "G": r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$",
-    "N": r"^(https?://|www\.)",
-    "O": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$",
+UNSPACED = re.compile(r"0[1-9][0-9]{7,12}")  # a telephone number: no number begins so
+SSN = re.compile(r"(?<![\w-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![\w-])")
+OF_CELLS: dict[str, Callable[[str], object]] = {  # what most cells of a column have to be
+    "D": lambda cell: is_phone(cell) or UNSPACED.fullmatch(cell.strip()),
+    "O": re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}").fullmatch,
+}
+WITHIN: dict[str, Callable[[str], object]] = {  # what no cell may have, alone or among words
+    "D": has_phone,
+    "F": MAIL.search,
+    "G": SSN.search,
+    "N": WEB.search,
 }
 ZIPS = frozenset(["zip", "zipcode", "zipcodes", "postal", "postcode", "postalcode", "plz"])
 PSEUDONYM = (
@@ -106,7 +113,9 @@ def _of_column(column: StatedColumn, every: pl.Series, year: int) -> list[tuple[
     cells = every.drop_nulls().cast(pl.String)
     rows, words, different = len(every), set(said_by(column.name)), cells.unique()
     parts = listed_parts(different)["part"]
-    dates = parts.str.contains(SHOWN)  # whose digits look like telephone numbers
+    # Numbers are measures, however many digits they have, and dates are looked at by themselves.
+    numbers = column.has_ends or parts.str.contains(NUMBER).all()
+    texts = [] if numbers else parts.filter(~parts.str.contains(SHOWN)).unique().to_list()
     found = []
     for letter, (_, named) in KINDS.items():
         meant = sorted(words & set(named.split()))
@@ -114,8 +123,8 @@ def _of_column(column: StatedColumn, every: pl.Series, year: int) -> list[tuple[
             found += [(letter, said) for said in zip_findings(different)]
         elif meant:
             found.append((letter, f"The column name suggests it ({meant[0]}). Check it."))
-        elif letter in PATTERNS and _mostly(parts.str.contains(PATTERNS[letter]) & ~dates):
-            found.append((letter, "Most published cells look like it."))
+        elif said := _shows(letter, texts, len(parts)):
+            found.append((letter, said))
     found += [("C", said) for said in date_or_age(column, different, words, year)]
     if not column.quasi and rows > 1 and len(different) == rows:
         found.append(("R", "No two published cells are equal, so it may identify rows."))
@@ -124,8 +133,13 @@ def _of_column(column: StatedColumn, every: pl.Series, year: int) -> list[tuple[
     return found
 
 
-def _mostly(found: pl.Series) -> bool:
-    return bool(len(found) and found.sum() > MOSTLY * len(found))
+def _shows(letter: str, texts: Sequence[str], every: int) -> str | None:
+    """Return what texts show of a kind, most of all different ones or some."""
+    of_cells, within = OF_CELLS.get(letter), WITHIN.get(letter)
+    if of_cells and sum(map(bool, map(of_cells, texts))) > MOSTLY * every:
+        return "Most published cells look like it."
+    many = 0 if within is None else sum(map(bool, map(within, texts)))
+    return f"{many:,} different {'cell has' if many == 1 else 'cells have'} one." if many else None
 
 
 def zip_findings(different: pl.Series) -> list[str]:

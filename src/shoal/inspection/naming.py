@@ -36,6 +36,7 @@ SENTENCES = 12  # different sentences: fewer are the answers to one question
 HINTED, USUAL, ELSE_MEANT = 0.1, 0.25, 0.4  # shares of names by what a header says
 MOSTLY = 0.6  # the share of cells that are rather codes than names, were they few
 ONLY = 0.75  # the share of cells that are initials alone: N.Y. and N.J. are none
+AMONG = 0.02  # the share of texts that name somebody among other words
 AFTER_PEOPLE = 0.1  # the share of institutions and streets from which names may be theirs
 LEAST = 0.2  # of the share that is asked, what both rows and different cells must have
 WORDS, LONG = 4, 20  # words and letters that a sentence has at least
@@ -62,6 +63,8 @@ KIN = re.compile(  # who somebody is to the person that is named
     r"care|estate|friend|sohn|tochter|kind(er)?|mutter|vater|eltern|frau|mann|hij[oa]|madre|padre|"
     r"fils|fille|enfants?|mère|père|épouse?)\s+(of|von|de|du|d['’])\s*(?=\w)"
 )
+LINKING = frozenset(["of", "for", "with", "and", "und", "&", "et", "the"])  # between any words
+LEAST_LETTERS = 2  # of a surname behind a title, and one more
 BEFORE = frozenset(["van", "von", "vom", "mac", "bin", "bint", "ibn", "abu"])  # surnames
 AFTER = ("strasse", "gasse", "allee", "platz", "straat", "gatan", "vagen", "weg")  # of streets
 ONLY_INITIALS = re.compile(r"^([^\W\d_]\.[ -]?){2,4}$")
@@ -85,6 +88,7 @@ class Names:
     either: frozenset[str]
     endings: tuple[str, ...]
     titles: frozenset[str]
+    kin: frozenset[str]
     particles: frozenset[str]
     nobody: frozenset[str]
     junk: frozenset[str]
@@ -110,6 +114,7 @@ def _names() -> Names:
         folded("either"),
         tuple(folded("endings")),
         folded("titles"),
+        folded("kin"),
         folded("particles"),
         folded("nobody"),
         frozenset(said["junk"].split()),
@@ -160,6 +165,32 @@ def is_name(cell: str, *, any_case: bool = False) -> bool:
         return True
     beside = sum(low in known.either for _, low in main) + (len(words[0]) == 1)
     return beside > 1 or any(_known(low) for _, low in main)
+
+
+def names_someone(cell: str) -> bool:
+    """Whether a text names a person among other words: given name and surname, title, or kinship.
+
+    Places and institutions that are called after somebody are none: `at Mary Smith School`.
+    """
+    known, words = _names(), [word.strip("'\".,;:*()!?") for word in cell.split()]
+    if not any(word.islower() and len(word) > 1 for word in words):
+        return False
+    low = [fold(word) for word in words]
+    called = [one in known.nobody - LINKING or one.endswith(AFTER) for one in low]
+    for place, word in enumerate(words[1:], 1):
+        if not word.istitle() or any(called[max(place - 2, 0) : place + 3]):
+            continue
+        before, said = words[place - 1], low[place - 1]
+        if _known(low[place]) and (
+            said in known.kin or (before.istitle() and said in known.either)
+        ):
+            return True
+        if before.istitle() and said in known.titles and len(word) > LEAST_LETTERS:
+            return True
+        listed = low[place] in known.either or _known(low[place])
+        if before.istitle() and listed and _known(said):
+            return True
+    return False
 
 
 def _words(text: str) -> list[str]:
@@ -293,6 +324,8 @@ def what_cells_show(name: str, labels: pl.Series, counts: NDArray[np.int64]) -> 
             return Named(what, f"{percent(share)} of its cells have one")
     if share := _names_among(name, cells):
         return Named(OF_PEOPLE, f"{percent(share)} of its cells have one")
+    if share := cells.share(names_someone, NAMES, AMONG):
+        return Named("texts with names of people", f"{percent(share)} of its cells have one")
     if share := cells.share(is_sentence, SENTENCES, USUAL):
         return Named("free text", f"{percent(share)} of its cells are sentences")
     if _hardly_repeats(cells):

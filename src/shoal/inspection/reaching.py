@@ -45,7 +45,16 @@ PHONE = re.compile(
     r"|0\d{1,5}[\s/.-]\d[\d\s/.-]{3,}\d|1?[\s.-]?\(?\d{3}\)?[\s.-]\d{3}[\s.-]\d{4}"
     r"|0\d([\s.-]\d\d){4}|[6-9]\d{2}([\s.-]\d{3}){2}|[6-9]\d{2}([\s.-]\d{2}){3})(\s?(x|ext\.?)\s?\d+)?$"
 )
+DAYS = re.compile(r"\b\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b")
+WITHIN = re.compile(  # a number of a telephone among words, of nine digits at least, or called so
+    r"(?i)(?<![\w.,/-])(\+\s?\(?\d[\d\s()/.-]{7,}\d|\(0?\d{2,5}\)[\s/.-]?\d[\d\s/.-]{4,}\d"
+    r"|0[1-9](?:[\s/-]?\d){7,13}|\d{3}([.-])\d{3}\2\d{4}"
+    r"|\b(tel|telefon|telephone|phone|mob|mobile|handy|fax|cell|tlf|call|ring|anruf)"
+    r"\b[.:]?\s*(\w{1,9}\s)?(?:[(]?\d[\s()/.-]?){6,14}\d)(?![\w-])"
+)
 ZIP = re.compile(r"^\d{5}-\d{3,4}$|^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$")  # codes of places, dates
+WORD = re.compile(r"[^\W\d_]{2}")
+INSIDE = 0.005  # the share of cells that have something where no cell has it by chance
 NETWORK = re.compile(
     r"^(?=.*\d{2,}.*\.\d{2,})((25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(25[0-5]|2[0-4]\d|1?\d?\d)(:\d+)?$"
     r"|^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$|^([0-9A-Fa-f]{1,4}:){4,7}[0-9A-Fa-f:]+$"
@@ -90,9 +99,16 @@ def is_phone(cell: str) -> bool:
     return enough and PHONE.search(text) is not None and not ZIP.match(text)
 
 
+def has_phone(cell: str) -> bool:
+    """Whether a text has the number of a telephone somewhere among its words."""
+    text = DAYS.sub(" ", cell)
+    return WORD.search(text) is not None and WITHIN.search(text) is not None
+
+
 REACHES: tuple[tuple[str, Callable[[str], object], int, float], ...] = (
     # what, whether a cell is one, how many different ones, and which share of the cells
-    ("e-mail addresses", MAIL.search, 3, 0.02),
+    ("e-mail addresses", MAIL.search, 3, INSIDE),
+    ("texts with telephone numbers", has_phone, 3, INSIDE),
     ("numbers of bank accounts", is_account, 3, 0.05),
     ("telephone numbers", is_phone, 5, 0.4),
     ("numbers of payment cards", is_card, 5, 0.5),
