@@ -1,5 +1,7 @@
 """What is proposed loses at most a quarter of the detail, and is published at its price."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,6 +10,7 @@ import shoal
 from shoal.datasets.census import census
 from shoal.inspection.inspect import inspect
 from shoal.runs.proposal import propose
+from shoal.runs.schema_file import proposed_schema
 
 QUARTER, FIFTH = 0.25, 0.2
 
@@ -72,3 +75,30 @@ def test_what_somebody_cost_is_protected_in_every_language(name):
     )
     (first,) = propose(table, inspect(table), count=1)
     assert {*first.sensitive} == {"Diagnose", name}
+
+
+def postal(rows=300):
+    chance = np.random.default_rng(7)
+    ills = chance.choice(["asthma", "flu", "gout", "copd"], rows)
+    zips = pl.Series("zip", [f"{z}" for z in chance.integers(1010, 1240, rows)])
+    return people(rows, 1).with_columns(zips, diagnosis=ills)
+
+
+def test_a_file_says_what_a_release_by_it_loses(tmp_path):
+    """The hierarchy that the file names was left out of its price: 9.5% said, 43% lost."""
+    postal().write_csv(tmp_path / "people.csv")
+    shoal.init(tmp_path / "people.csv", tmp_path / "shoal.toml")
+    text = (tmp_path / "shoal.toml").read_text("utf-8")
+    assert '\nhierarchy = "Prefix()"' in text
+    said = float(re.search(r"loses about ([\d.]+)% of the detail", text)[1]) / 100
+    made = shoal.load(tmp_path / "shoal.toml").release()
+    assert said == pytest.approx(made.loss, rel=FIFTH)
+
+
+def test_another_promise_is_told_by_what_it_changes():
+    """Each `Or:` repeated the sentence of the first column, which stays as it is."""
+    text, _ = proposed_schema(postal(), "people.csv")
+    promised, *others = text.replace("\n# ", " ").split("Or: ")
+    assert others
+    for one in others:
+        assert one.split(":")[0] not in promised

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.exact import percent, tidy
+from shoal.principles.frequency import FrequencyL
 from shoal.principles.ordered import Ranked
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.remedies import crowd_of, share_limit
@@ -100,8 +101,9 @@ def _shares(column: Column, whose: PersonOf) -> Iterator[Promise]:
     share += " or none" if column.missing is not None else ""
     if largest >= 2:
         l = min(MOST, max(2, largest - 1))
-        why = f"A reader guesses a person's {column.name} with a chance of at most 1 in {l}."
-        yield (f"FrequencyL(l={l})",), (why, f"At most l={largest} is achievable: {share}.")
+        require = FrequencyL(l=l)
+        why = require.promise_in(column.name, "")
+        yield (repr(require),), (why, f"At most l={largest} is achievable: {share}.")
     limit = share_limit(most, rows, min(MOST, rows))
     if limit is not None and (l == 1 or limit.alpha * l > 1):  # it asks for less
         why = f"No value of {column.name} has more than {percent(limit.alpha, 0)} of a group."

@@ -159,14 +159,15 @@ def achievable(
     if not schema.quasi or (policy == "drop" and _incomplete(table, used)):
         return
     for promise, why in _candidates(table, schema, policy, least):
-        require = (*promise, f"KAnonymity(k={min(least, _members(table, schema, policy))})")
+        k = min(least, _members(table, schema, policy))
+        require = (*promise, f"KAnonymity(k={k})")
         try:
             Run(schema=schema, require=require, missing=policy).ready(table)
         except NotAchievable:
             continue
         method, speed = _method(require, found, schema)
-        shared = (f"At least {least} people share every combination of quasi-identifiers.",)
-        reasons = (*why, *(shared if promise else ()), *reason, *speed)
+        shared = (f"{_shared(k, schema)}.",) if promise else ()
+        reasons = (*why, *shared, *reason, *speed)
         yield Proposal(require, method, policy, reasons, schema.sensitive if promise else ())
 
 
@@ -285,9 +286,14 @@ def _candidates(
         if any(len(one) > 1 for one in others):
             yield _joined([first[0], *(one[0] for one in others)])
         yield from (_joined([one, *(other[-1] for other in others)]) for one in first)
-    k, whom = min(least, len(whose)), whose.whom
-    nothing = "it limits no guess of a sensitive value"
-    yield ((), (f"At least {k} {whom} share every combination of quasi-identifiers; {nothing}.",))
+    shared = _shared(min(least, len(whose)), schema)
+    yield ((), (f"{shared}; this limits no guess of a sensitive value.",))
+
+
+def _shared(k: int, schema: Schema) -> str:
+    """Say what a least number of people, or of rows, promises."""
+    whom = "rows" if schema.person is None else "people"
+    return f"At least {k} {whom} share every published combination of quasi-identifiers"
 
 
 def _protected(

@@ -58,7 +58,7 @@ def _settings(column: ColumnInspection, schema: Schema) -> list[str]:
         said.append(f"date_format = {quoted(schema.date_formats[column.name])}")
     said += _rounding(column)
     if column.name in schema.quasi:
-        said += [*_hierarchy(column), "# weight = 2  # its loss counts twice"]
+        said += [*_hierarchy(column, schema), "# weight = 2  # its loss counts twice"]
     return said
 
 
@@ -88,12 +88,21 @@ def _rounding(column: ColumnInspection) -> list[str]:
     return [*said, '# top = "99%"  # higher values are set to this']
 
 
-def _hierarchy(column: ColumnInspection) -> list[str]:
-    """Suggest a hierarchy; codes of which there are many get theirs at once."""
+def prefixes_of(found: Inspection, schema: Schema) -> dict[str, str]:
+    """Return the hierarchy of each quasi column of many codes: it is proposed, and priced."""
+    return {
+        one.name: "Prefix()"
+        for one in found.columns
+        if one.type == "code" and one.name in schema.quasi and one.distinct > PREFIXED
+        if len(str(one.values.get("pattern", ""))) > 2
+    }
+
+
+def _hierarchy(column: ColumnInspection, schema: Schema) -> list[str]:
+    """Suggest a hierarchy; those that the schema has are proposed, others in a comment."""
     if column.type == "code":
-        long = len(str(column.values.get("pattern", ""))) > 2
-        mark = "" if column.distinct > PREFIXED and long else "# "
-        return [f'{mark}hierarchy = "Prefix()"  # 12345, 1234*, 123**']
+        mark = "" if column.name in schema.hierarchies else "# "
+        return [f'{mark}hierarchy = "Prefix()"  # 1234*, 123**; without it, lists of codes']
     if column.type == "date":
         return ['# hierarchy = "Calendar()"  # day, month, quarter, year']
     if column.type == "ordered":

@@ -20,7 +20,7 @@ from shoal.release.places import PUBLIC, write_whole
 from shoal.runs.look import beyond_the_cap, lowered
 from shoal.runs.losing import SAMPLE
 from shoal.runs.proposal import DEAR, propose, protecting, requirements_for
-from shoal.runs.schema_columns import lines_of_columns, proposed_weight
+from shoal.runs.schema_columns import lines_of_columns, prefixes_of, proposed_weight
 from shoal.runs.schema_lines import code_lines, comment, listed, reading_lines
 from shoal.table.databases.access import is_address, to_keep
 from shoal.table.dates import check_format
@@ -63,6 +63,7 @@ def proposed_schema(
     schema, least, dear = found.schema_of(found.protect), EVERYBODY, DEAR
     if ask is not None:
         (schema, least), dear = decide(found, ask), math.inf
+    schema = replace(schema, hierarchies=prefixes_of(found, schema))
     if schema.person is not None:
         schema = replace(schema, most_rows=usual_rows(table[schema.person]))
     choices = propose(table, found, schema, least=least, dear=dear)
@@ -135,7 +136,11 @@ def _named(said: str, columns: Sequence[str]) -> list[str]:
 
 def _chosen(choices: list[Proposal], ask: Ask) -> list[Proposal]:
     """Ask which promise to keep, each with its price, and put it first."""
-    lines = [f"  {place}. {_words(one)}" for place, one in enumerate(choices, 1)]
+    first, second, *_ = choices
+    lines = [
+        f"  {place}. {_words(one, second if one is first else first)}"
+        for place, one in enumerate(choices, 1)
+    ]
     said = ask("\n".join(["Which promise should hold?", *lines]), "1").strip()
     if not said.isdigit() or not 1 <= int(said) <= len(choices):
         msg = f"The promises are numbered from 1 to {len(choices)}. Got {said!r}."
@@ -143,10 +148,11 @@ def _chosen(choices: list[Proposal], ask: Ask) -> list[Proposal]:
     return [choices[int(said) - 1], *(one for one in choices if one is not choices[int(said) - 1])]
 
 
-def _words(one: Proposal) -> str:
-    """Return a promise with its price."""
+def _words(one: Proposal, other: Proposal) -> str:
+    """Return what a proposal promises and another does not, with its price."""
     price = "its price is not known" if one.loss is None else f"{percent(one.loss, 1)} lost"
-    return f"{one.reasons[0].removesuffix('.')}: {price}."
+    said = next((why for why in one.reasons if why not in other.reasons), one.reasons[0])
+    return f"{said.removesuffix('.')}: {price}."
 
 
 def _head(found: Inspection, source: str | None, query: str | None, file: str) -> list[str]:
@@ -277,7 +283,11 @@ def _required(choices: Sequence[Proposal], missing: list[str], rows: int) -> lis
         said += comment(f"It loses about {lost} of the detail{some}.")
     said += [f"require = {listed(first.require)}", f"method = {quoted(first.method)}"]
     for other in others:
-        said += ["", *comment(f"Or: {_words(other)}"), f"# require = {quoted(other.require)}"]
+        said += [
+            "",
+            *comment(f"Or: {_words(other, first)}"),
+            f"# require = {quoted(other.require)}",
+        ]
     if first.missing != "error":
         said += ["", *missing, f"missing = {quoted(first.missing)}"]
     return [*said, "", 'output = "published"', '# suppress = "1%"  # rows that may be left out', ""]
