@@ -123,7 +123,7 @@ def test_figures_come_from_the_files(place):
     assert manifest["holds"]
     assert "Wages by age." in page
     assert "Not for single towns." in page
-    assert "Shoal computed 9 of 17 fields" in page
+    assert "Shoal computed 10 of 18 fields" in page
 
 
 def test_the_annex_counts_the_original(place):
@@ -273,3 +273,10 @@ def test_attacks_are_tried_on_people_who_are_not_in_the_release(place):
     assert "who are not in the release were not given" in text_of(annex)
     with pytest.raises(shoal.UsageError, match="original"):
         shoal.dossier(place / "out", place / "x.html", norm="gdpr", control=others)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_every_dossier_says_what_the_measurements_do_not_cover(place, norm):
+    page = text_of(write(place, norm, f"covers-{norm}.html")[0])
+    assert "The numbers assume a reader who knows which group a person is in" in page
+    assert "It does not rule out a description that fits exactly one row." in page

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import shoal
+from shoal.views.sentences import limits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,3 +37,20 @@ def test_only_tight_cells_are_said_to_end_at_values_that_somebody_has(
         assert "a description that fits exactly one row" in page
         assert ("values of people in the group" in page) == held
         assert ("no person needs to have the values at their ends" in page) == cut
+
+
+@pytest.mark.parametrize(
+    ("known", "aside"),
+    [
+        ({}, "the same people can"),
+        ({"coarsened_from": "sha256:0"}, "the same people (other than the finer one) can"),
+        ({"previous": None}, "the same people outside this series can"),
+    ],
+)
+def test_what_is_said_of_other_releases_does_not_contradict_what_was_made_to_go_together(
+    tmp_path: Path, known: dict[str, Any], aside: str
+) -> None:
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    shoal.anonymize(TABLE, schema, require="KAnonymity(k=4)").write(tmp_path / "out")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
+    assert aside in dict(limits(manifest | known))["Other releases."]

@@ -27,9 +27,9 @@ APART = (
     "The columns that may be known are published exactly, in a table of their own, so readers can "
     "tell who is in the table. The requirements protect the other values alone."
 )
-OTHER_RELEASES: Said = (
-    "Other releases.",
-    "Combining this table with another release about the same people reveals more than either one.",
+OTHER_RELEASES = (
+    "Combining this table with another release about the same people{aside} can reveal more than "
+    "either one."
 )
 TRUE_OF_ALL: Said = (
     "What is true of everyone.",
@@ -49,9 +49,9 @@ CUT_ENDS = (
 )
 CONDITION: Said = (
     "The assumption.",
-    "The numbers assume a reader who knows a person’s columns that may be known, and so the "
-    "person’s group, and who considers every row of the group equally likely. They are about "
-    "single groups, not about several of them taken together.",
+    "The numbers assume a reader who knows which group a person is in, from the columns that may "
+    "be known, and who considers every row of that group equally likely. They are about single "
+    "groups: where several groups fit a person, some guesses may be right more often.",
 )
 ODDS = 3  # how many times as likely a row may be of which report and certificate speak
 NESTED: Said = (
@@ -62,9 +62,10 @@ NESTED: Said = (
 SERIES: tuple[Said, ...] = (
     (
         "The series.",
-        "A group is published unchanged or not at all, so all releases together show no more than "
-        "the first one of each group. This assumes that whether a person stays or leaves does not "
-        "depend on the protected value, among people whose known columns are equal.",
+        "A group is published unchanged or not at all, so all releases together show no more about "
+        "protected values than the first one of each group. This assumes that whether a person "
+        "stays or leaves does not depend on the protected value, among people whose known columns "
+        "are equal. Illness and death break this assumption.",
     ),
     (
         "Placeholders.",
@@ -222,7 +223,9 @@ def limits(release: Mapping[str, Any]) -> list[Said]:
         from shoal.table.pseudonyms import warning
 
         said.append(("Keyed hashes.", warning(hidden)))
-    return [*said, OTHER_RELEASES, TRUE_OF_ALL]
+    aside = " (other than the finer one)" if "coarsened_from" in release else ""
+    aside = " outside this series" if "previous" in release else aside
+    return [*said, ("Other releases.", OTHER_RELEASES.format(aside=aside)), TRUE_OF_ALL]
 
 
 def later_round(release: Mapping[str, Any]) -> bool:
