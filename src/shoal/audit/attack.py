@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 
 
 MINIMALITY = (
-    "Not measured: a reader who knows the method and its requirement may exclude tables for which "
-    "the method would have published something narrower (minimality). See docs/limits.md."
+    "Not measured: a reader who knows the method and its requirement can ask why no narrower cells "
+    "were published, and so may exclude some values (in the documentation: Limits, minimality)."
 )
 PEOPLE = 2000  # people who are linked with releases, at most; drawn at random from more
 BEYOND = {  # what a form tells, and this attack leaves aside

@@ -8,11 +8,13 @@ from shoal.ask.ask import key_of, quoted
 from shoal.exact import tidy
 from shoal.inspection.weights import weighing
 from shoal.runs.schema_lines import comment, listed
+from shoal.table.column import hierarchy_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from shoal.inspection.inspect import ColumnInspection, Inspection
+    from shoal.table.groupings import Hierarchy
     from shoal.table.schema import Schema
 
 STEPS = 100  # that numbers are suggested to be rounded to
@@ -88,10 +90,10 @@ def _rounding(column: ColumnInspection) -> list[str]:
     return [*said, '# top = "99%"  # higher values are set to this']
 
 
-def prefixes_of(found: Inspection, schema: Schema) -> dict[str, str]:
+def prefixes_of(found: Inspection, schema: Schema) -> dict[str, Hierarchy]:
     """Return the hierarchy of each quasi column of many codes: it is proposed, and priced."""
     return {
-        one.name: "Prefix()"
+        one.name: hierarchy_of("Prefix()")
         for one in found.columns
         if one.type == "code" and one.name in schema.quasi and one.distinct > PREFIXED
         if len(str(one.values.get("pattern", ""))) > 2

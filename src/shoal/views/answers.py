@@ -161,7 +161,7 @@ def limits(known: dict[str, Any]) -> Answer:
     return said(*(f"{name} {text}" for name, text in sentences.limits(known["release"])))
 
 
-def isolating(known: dict[str, Any]) -> Answer:
+def isolation(known: dict[str, Any]) -> Answer:
     """Say that the size of groups does not exclude a description that fits one row."""
     return said(sentences.isolating(known["release"])[1])
 
@@ -284,7 +284,7 @@ PUBLIC_FACTS = {
     "files": files,
     "method": method,
     "limits": limits,
-    "isolating": isolating,
+    "isolation": isolation,
     "links": links,
     "inferred": inferred,
     "safe_harbor": safe_harbor,

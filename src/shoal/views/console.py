@@ -174,6 +174,7 @@ def _print_suggestion(console: Console, facts: dict[str, Any], following: Comman
             else f"{facts['incomplete']:,} rows ({share}) have missing cells in the quasi columns."
         )
     questions = sum(1 for column in facts["columns"] if column["question"])
-    asked = f" {questions} questions (?) are open." if questions else ""
+    open_ones = "1 question (?) is" if questions == 1 else f"{questions} questions (?) are"
+    asked = f" {open_ones} open." if questions else ""
     console.print(f"Shoal guessed the roles from names and values: check them.{asked} Next:")
     console.print(Text(following.line), soft_wrap=True)
