@@ -108,6 +108,7 @@ def named(system: str, setting: str) -> str:
     return name if name == setting else f"{name}: {setting}"
 
 
+ALIKE = 2.0  # points, about the 95% margin of a difference of two means over three draws
 WORDS = ("table", "by", "attack", "setting of Shoal", "so")
 VERDICTS = (
     "protects better",
@@ -121,7 +122,7 @@ def compare(known: Known) -> list[tuple[Key, str, tuple[float, Key] | None, str]
     """Compare every setting of others with the best of ours, attack by attack.
 
     The best of ours is the one that gives an attack the least, of those whose error of counts is no
-    larger. By less than a point neither is said to be better.
+    larger. An advantage below 0 is chance and counts as 0. Within `ALIKE`, neither is called better.
     """
     found = []
     others = [key for key in known if key[1] not in {"shoal", "itself", "nothing"}]
@@ -136,7 +137,8 @@ def compare(known: Known) -> list[tuple[Key, str, tuple[float, Key] | None, str]
         best = min(own, default=None)
         verdict = 3
         if best is not None:
-            verdict = 1 + (best[0] >= their[attack] + 1) - (best[0] <= their[attack] - 1)
+            more = max(best[0], 0.0) - max(their[attack], 0.0)
+            verdict = 1 + (more >= ALIKE) - (more <= -ALIKE)
         found.append((key, attack, best, VERDICTS[verdict]))
     return found
 

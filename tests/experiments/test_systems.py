@@ -93,6 +93,10 @@ def test_the_page_says_who_protects_better_at_an_error():
         "well in 1, has no error as small in 1."
     )
     assert scaling.comparisons(known).count("| Shoal does not protect as well |") == 4
+    chance = {("t", "aim", "a"): figures(0.2, 1.7), ("t", "shoal", "b"): figures(0.1, -3.3)}
+    assert {one[-1] for one in scaling.compare(chance)} == {"protects alike"}
+    chance["t", "aim", "a"] = figures(0.2, 2.1)
+    assert {one[-1] for one in scaling.compare(chance)} == {"protects better"}
     known["t", "shoal", "two tables"] = figures(0.01, math.nan)
     assert scaling.compare(known)[-1][2] is None  # what cannot be tried is no best
     page = scaling.BLANK.read_text("utf-8")
