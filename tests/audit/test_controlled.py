@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import shoal
 from amount import examples
 from reference import controls as reference
+from shoal.audit.compared import Compared, Rate
 from shoal.audit.controlled import Sides, against_controls, without_controls
 from shoal.audit.predicates import at_most_one, exactly_one
 from shoal.audit.published import open_published
@@ -214,3 +215,16 @@ def test_a_control_group_needs_the_people_in_the_release(tmp_path):
     table = people(np.random.default_rng(7), 60)
     with pytest.raises(shoal.UsageError, match="original"):
         shoal.attack([release_of(table, tmp_path)], control=table)
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        (0.426, "the difference of at least 5.8 points"),  # more, and not enough to be sure
+        (0.3, "no more than chance"),
+        (0.6, "come from being in the release"),
+    ],
+)
+def test_more_than_chance_can_explain_is_never_called_no_more(members, said):
+    one = Compared("it", "singling out", Rate(members, 500), Rate(0.368, 500), bounded=True)
+    assert said in one.to_dict()["sentence"]

@@ -128,7 +128,7 @@ def test_a_series_gives_nothing_away_and_the_same_people_published_anew_do(form,
     for one in found["difference"]:
         assert one["shared_groups"] > 0
         assert one["changed_groups"] == one["rows_gone"] == one["rows_new"] == 0
-        assert one["sentence"].endswith("0 of them alone in their group.")
+        assert one["sentence"].endswith("0 of these alone in their group).")
     alone = shoal.attack(releases).to_dict()
     assert alone["difference"] == found["difference"]
     schema = shoal.Schema(quasi=QUASI, sensitive=SENSITIVE, person="who")

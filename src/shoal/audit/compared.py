@@ -149,9 +149,9 @@ class Compared:
         difference, low, high = self.difference
         points = f"{100 * difference:.1f} points"
         margin = f"(± {100 * max(high - difference, difference - low):.1f})"
+        least = "at least " if self.bounded else ""
         if low > 0:
-            least = "at least " if self.bounded else ""
             return f"{least}{points} {margin} come from being in the release."
-        if self.bounded:
+        if self.bounded and difference <= 0:
             return "no more than chance, as far as these controls can show."
-        return f"the difference of {points} {margin} may be chance."
+        return f"the difference of {least}{points} {margin} may be chance."

@@ -77,7 +77,7 @@ class Inference:
             "likely_error": errors[1],
             "usual": self.usual,
             "sentence": (
-                f"A reader who knows {others} learns {self.column} with "
+                f"A reader of {self.release} who knows {others} learns {self.column} with "
                 f"certainty for {percent(certain, 1)}{within(errors[0])} of people, and with a "
                 f"chance above 1 in 2 for {percent(likely, 1)}{within(errors[1])}. Without the "
                 f"release, the most frequent value is right for {percent(self.usual, 1)}."

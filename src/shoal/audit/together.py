@@ -238,7 +238,7 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, and a sentence."""
         first, second = self.releases
-        told = ", which reveals the values of people who left or joined" if self.alone else ""
+        told = ": if one person left or joined there, this reveals the value" if self.alone else ""
         return {
             "releases": list(self.releases),
             "shared_groups": self.shared,
@@ -248,8 +248,8 @@ class Difference:
             "rows_alone": self.alone,
             "sentence": (
                 f"{self.shared:,} groups of {first} are in {second} again, {self.changed:,} of "
-                f"them with other rows: {self.gone:,} rows went and {self.new:,} came, "
-                f"{self.alone:,} of them alone in their group{told}."
+                f"them with other rows ({self.gone:,} went and {self.new:,} came, "
+                f"{self.alone:,} of these alone in their group){told}."
             ),
         }
 
