@@ -148,12 +148,12 @@ class Diagnosis:
         found = []
         if self.missing >= MISSING:
             found.append(
-                f"{percent(self.missing, 0)} of the information about this kind of quantity is "
-                f"missing (limit {percent(MISSING, 0)})."
+                f"{percent(self.missing, 0)} of the information about the slopes that Shoal always "
+                f"checks is missing (limit {percent(MISSING, 0)})."
             )
         if self.apart > APART:
             found.append(
-                f"The chains do not agree on {percent(self.apart, 0)} of the quantities that Shoal "
+                f"The chains do not agree on {percent(self.apart, 0)} of the slopes that Shoal "
                 f"always checks (at most {percent(APART, 0)})."
             )
         if self.off > OFF:

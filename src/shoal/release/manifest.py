@@ -226,7 +226,8 @@ SIZES_ALONE = (
     "Its standard errors do not count how wide they are."
 )
 EXACT = (
-    "Oblivious() forms groups without regard to who has which value, so the likelihood is exact."
+    "Oblivious() forms groups without regard to who has which value, so the model needs no "
+    "correction for how groups were formed."
 )
 PRICE = (
     "Readers can tell who is in the table, because quasi-identifiers are published exactly: this "
@@ -295,8 +296,8 @@ def caveats(manifest: Manifest, *, exact: bool = False) -> list[str]:
     found = []
     if not exact and manifest.method != "Oblivious()":
         found.append(
-            f"{manifest.method} formed the groups, and the likelihood is exact for plain "
-            "Oblivious() only."
+            f"{manifest.method} formed the groups. The model needs no correction for how groups "
+            "were formed with plain Oblivious() only."
         )
     if not exact and manifest.form != TWO_TABLES:
         found.append(f"The form {manifest.form} does not publish exact quasi-identifiers.")
