@@ -122,7 +122,7 @@ def compare(known: Known) -> list[tuple[Key, str, tuple[float, Key] | None, str]
     """Compare every setting of others with the best of ours, attack by attack.
 
     The best of ours is the one that gives an attack the least, of those whose error of counts is no
-    larger. An advantage below 0 is chance and counts as 0. Within `ALIKE`, neither is called better.
+    larger. An advantage below 0 is chance and counts as 0. Under `ALIKE`, neither is better.
     """
     found = []
     others = [key for key in known if key[1] not in {"shoal", "itself", "nothing"}]
