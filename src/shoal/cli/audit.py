@@ -55,7 +55,7 @@ def audit(
 ) -> None:
     """Measure the requirements on published files. Exit code 1 if a requirement does not hold.
 
-    Without --require, a plain table gets a survey: the level of every principle.
+    Without --require, a plain table gets a survey: the levels of the usual principles.
     """
     import shoal
 

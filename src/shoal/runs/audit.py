@@ -89,8 +89,8 @@ def audit(
     """Measure what is published: a release, its directory, or any table.
 
     A release and its directory are measured against what they promise, or against `require`. A
-    table is measured against `require`; where nothing is required, the level of every principle is
-    returned instead (a `Levels`).
+    table is measured against `require`; where nothing is required, the levels of the usual
+    principles are returned instead (a `Levels`).
 
     Parameters
     ----------
