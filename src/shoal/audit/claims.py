@@ -45,7 +45,8 @@ def readings(manifest: Manifest) -> list[str]:
     if manifest.cells is not None:
         said.append(
             "The manifest says that cells are regions: they lie between cuts, and no person needs "
-            "to lie at their ends."
+            "to have a value next to a cut. The outermost ends are values of people where the "
+            "owner stated no bounds."
         )
     said += [
         f"The manifest says that column {column.name!r} is of type {column.type}."

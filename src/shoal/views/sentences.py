@@ -44,8 +44,9 @@ TIGHT_ENDS = (
     "of the cell” describes one person in most groups (Cohen and Nissim, PNAS 2020)."
 )
 CUT_ENDS = (
-    " The cells of this release are regions between cuts, so no person needs to have the values at "
-    "their ends."
+    " The cells of this release are regions between cuts, so no person needs to have a value next "
+    "to a cut. The outermost ends are the bounds of a column. Where the owner stated none, they "
+    "are the smallest and the largest published value, which are values of people."
 )
 CONDITION: Said = (
     "The assumption.",

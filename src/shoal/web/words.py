@@ -43,7 +43,8 @@ CELLS = {  # name, how a cell looks, what it means
     "regions": (
         "Between public cuts",
         "[30, 44]",
-        "The ends do not show any person’s value. More detail is lost.",
+        "No person needs to be 30 or 44. The outermost ends are the smallest and the largest value "
+        "of the table, unless you state bounds in a schema file. More detail is lost.",
     ),
 }
 WHOSE_ROWS = (

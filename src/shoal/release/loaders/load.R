@@ -7,7 +7,8 @@
 #   release <- read_release("published")     # of two tables, release$people and release$values
 #
 # attr(release, "cells") says what cells are: "tight", drawn around the rows of a group, or
-# "regions" between cuts, at whose ends nobody needs to lie.
+# "regions" between cuts, next to which nobody needs to have a value. The outermost ends
+# are the smallest and the largest published value where the owner stated no bounds.
 #
 # Two tables say which values a group has, not whose they are. lm, merge and as.data.frame stop on
 # them: draw completed tables by `shoal complete`, and pool.R hands these to mice or mitools.

@@ -5,7 +5,8 @@
 *   do load.do published release      (of two tables: people, then values)
 *
 * The characteristic _dta[cells] says what cells are: tight, drawn around the rows of a group, or
-* regions between cuts, at whose ends nobody needs to lie.
+* regions between cuts, next to which nobody needs to have a value. The outermost ends
+* are the smallest and the largest published value where the owner stated no bounds.
 *
 * Two tables say which values a group has, not whose they are, so do not merge them: that pairs every
 * person with every value of the group. Their groups have different names, group_of_people and
