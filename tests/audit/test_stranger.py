@@ -1,6 +1,7 @@
 """What a stranger learns about one person is what the published files say, and nothing else."""
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -219,3 +220,44 @@ def test_rows_that_stand_for_nobody_count_as_much_as_their_group_has_real_people
     for row in range(0, rows.height, 3):
         view = person(tmp_path / "2", row, original=rows, person="who")
         agrees(view, tmp_path / "2", [rows.row(row, named=True)], several=True)
+
+
+OUT = pl.DataFrame(
+    {
+        "age": [20, 21, 22, 23, 24, None, 25, 26, 27, 28, 90],
+        "pay": [100, 200, 300, 400, 500, 600, 700, 800, 900, 950, 5000],
+    }
+)
+
+
+@pytest.mark.parametrize("form", ["intervals", "two-tables"])
+def test_of_rows_that_were_left_out_nothing_is_said_to_be_theirs(form: str, tmp_path: Path) -> None:
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    asked = {"require": "EpsilonM(epsilon=100, m=2)", "missing": "drop", "form": form}
+    release = shoal.anonymize(OUT, schema, **asked)
+    release.write(tmp_path / "out")
+    view = shoal.measures.person(tmp_path / "out", 5, original=OUT)
+    assert view.published is False
+    assert "this row is not in it" in repr(view)
+    assert "pay is between" not in repr(view).replace("from their rows: pay is between", "")
+    other = OUT.with_columns(pl.when(pl.col("age") == 24).then(501).otherwise("pay").alias("pay"))
+    assert shoal.measures.person(tmp_path / "out", 4, original=other).published is False
+    doubtful = shoal.measures.person(tmp_path / "out", 4, original=OUT)
+    assert doubtful.published is None
+    assert "1 of 11 rows" in repr(doubtful)
+    shown = shoal.measures.person(tmp_path / "out", original=OUT)
+    assert shown.published is not False
+
+
+def test_of_rows_that_are_all_there_and_of_unknown_numbers_no_number_is_said(
+    tmp_path: Path,
+) -> None:
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    asked = {"require": "EpsilonM(epsilon=100, m=2)"}
+    whole = OUT.drop_nulls()
+    shoal.anonymize(whole, schema, **asked).write(tmp_path / "all")
+    assert shoal.measures.person(tmp_path / "all", 0, original=whole).published is True
+    shoal.anonymize(whole, schema, withhold_counts=True, **asked).write(tmp_path / "some")
+    view = shoal.measures.person(tmp_path / "some", 0, original=whole)
+    assert view.published is None
+    assert "Rows may have been left out" in repr(view)

@@ -91,7 +91,8 @@ class PersonView:
 
     Private: it joins the original table with the release. `rows` are the published rows that fit
     (of two tables, lines of `people`), `people` those whom they are about, as the stranger counts
-    them.
+    them. `published` says whether the person is in the release, which a stranger does not know;
+    None where the files do not show it.
     """
 
     row: int
@@ -106,11 +107,13 @@ class PersonView:
     two_tables: bool
     columns: tuple[Learned, ...]
     remarks: tuple[str, ...] = ()
+    published: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, as the command prints it in JSON."""
         return {
             "row": self.row,
+            "published": self.published,
             "known": {name: list(cells) for name, cells in self.known.items()},
             "own_rows": self.own_rows,
             "today": {"rows": self.today_rows, "people": self.today_people},

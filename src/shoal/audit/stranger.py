@@ -25,6 +25,7 @@ import polars as pl
 from shoal.audit.covers import CellCover
 from shoal.audit.fullest import fullest, whole_weights
 from shoal.audit.guessing import bounded
+from shoal.audit.left_out import doubt, in_release
 from shoal.audit.linking import Candidates
 from shoal.audit.seen import Guess, Learned, PersonView
 from shoal.audit.today import Today
@@ -171,6 +172,8 @@ class Stranger:
         found = self.fitting(row)
         capped = self.whom.given and len(found.rows) > 0
         capped = capped and self.rows_known and len(found.rows) < len(mine) * len(found.weights)
+        there = in_release(self.published, self.original, mine, found.rows)
+        doubts = [doubt(self.published.stated)] * (there is None)
         return PersonView(
             row=row,
             known={name: table.cells(name, mine) for name in self.schema.quasi},
@@ -186,7 +189,8 @@ class Stranger:
                 self._learned(name, table.cells(name, today), table.cells(name, mine), found)
                 for name in self.schema.sensitive
             ),
-            remarks=(*self.remarks, *[FEWER] * capped),
+            remarks=(*self.remarks, *doubts, *[FEWER] * capped),
+            published=there,
         )
 
     def fitting(self, row: int) -> Fitting:
@@ -334,8 +338,8 @@ class Stranger:
         """Return the row of the person about whom most is learned, among some drawn at random.
 
         That is whose value is guessed with the largest chance; of several, who has the fewest
-        candidates; of several still, who comes first. People whom nothing fits are left aside
-        where anybody else is there.
+        candidates; of several still, who comes first. People who are not in the release are left
+        aside where anybody else is there.
         """
         sample = draw(len(self.whom), most, seed)
         worst: tuple[bool, Fraction, int] | None = None
@@ -351,7 +355,9 @@ class Stranger:
                 ),
                 default=Fraction(0),
             )
-            key = (len(found.weights) > 0, chance, -len(found.weights))
+            mine = self.whom.rows(person)
+            out = in_release(self.published, self.original, mine, found.rows) is False
+            key = (len(found.weights) > 0 and not out, chance, -len(found.weights))
             if worst is None or key > worst:
                 worst, chosen = key, row
         return chosen, sample

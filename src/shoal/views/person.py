@@ -27,6 +27,10 @@ LABELS = 6  # shown one by one
 OWN = 5  # values shown one by one
 GONE = "missing"
 CLOSE = 1e-9
+NOT_THERE = (
+    "The rows that fit are about other people. A reader does not know that this row was left out, "
+    "and may take one of them for it."
+)
 
 
 def as_text(view: PersonView) -> str:
@@ -41,6 +45,7 @@ def as_text(view: PersonView) -> str:
         "",
         f"After the release: {fits_after(view)}.",
     ]
+    lines += [NOT_THERE] if view.rows and view.published is False else []
     for one in view.columns if view.rows else ():
         lines += ["", f"  {one.column}", *_picture(one), *(f"  {said}" for said in told(one, view))]
     lines += ["", *view.remarks] if view.remarks else []
@@ -65,6 +70,7 @@ def person_values(view: PersonView) -> dict[str, Any]:
         ],
         "today": fits(view.today_rows, view.today_people, view),
         "after": fits_after(view),
+        "not_there": NOT_THERE,
         "columns": [
             {
                 "name": one.column,
@@ -97,8 +103,14 @@ def fits(rows: int, whom: int, view: PersonView) -> str:
 
 def fits_after(view: PersonView) -> str:
     """Say how many published rows fit, and in how many groups they are."""
+    if not view.rows and view.published is False:
+        return "this row is not in it, and no row fits, so it shows nothing about this person"
     if not view.rows:
         return "no row fits, so it shows nothing about this person"
+    return f"{_fitting(view)}; this row is not in it" * (view.published is False) or _fitting(view)
+
+
+def _fitting(view: PersonView) -> str:
     if view.two_tables:
         lines = "line" if view.rows == 1 else "lines"
         within = plural(view.groups or 0, "group")
@@ -116,12 +128,14 @@ def told(one: Learned, view: PersonView) -> list[str]:
     if one.ends is not None:
         low, high = (number(text) for text in one.ends)
         where = f"is {low}" if low == high else f"is between {low} and {high}"
-        said.append(f"{one.column} {where}.")
+        said.append(f"{_wrongly(view)}{one.column} {where}.")
     elif not one.numeric:
         count = len([value for value, _ in one.values if value is not None])
         said.append(
             f"{plural(count, 'value')} of {one.column} fit."
             if count != 1
+            else f"{_wrongly(view)}{one.column} has the only value that fits."
+            if view.published is False
             else f"Only one value of {one.column} fits."
         )
     if gone:
@@ -139,9 +153,11 @@ def guessed(one: Learned, guess: Guess, view: PersonView) -> list[str]:
     near = how_near(guess.width, relative=guess.relative)
     close = f"is {near.removeprefix('to ')}" if guess.width else "is right"
     said = [
-        f"The best guess among the listed values, {best}, {close} with a chance of "
-        f"{odds(guess.listed)}."
+        f"{_wrongly(view) or 'The '}{'the ' * (view.published is False)}best guess among the "
+        f"listed values, {best}, {close} with a chance of {odds(guess.listed)}."
     ]
+    if view.published is False:
+        return said
     if guess.any is not None and guess.any > guess.listed:
         said.append(f"The best guess of any number has a chance of {odds(guess.any)}.")
     above = guess.listed_bound is not None and guess.listed > guess.listed_bound
@@ -154,6 +170,11 @@ def guessed(one: Learned, guess: Guess, view: PersonView) -> list[str]:
             "number above is what comes out over all of them."
         )
     return said
+
+
+def _wrongly(view: PersonView) -> str:
+    """Say of what is concluded about a person who is not in a release where it comes from."""
+    return "Such a reader concludes from their rows: " if view.published is False else ""
 
 
 def odds(share: Fraction) -> str:
