@@ -26,8 +26,8 @@ UNSAID = (
     "If it was, the rows that fit are about other people."
 )
 DOUBTFUL = (
-    "{:,} of {:,} rows of the table are not in the release, and the files do not show whether this "
-    "one is. If it is not, the rows that fit are about other people."
+    "{} that could be this one {} left out of the release, and the files do not show which. If it "
+    "is this one, the rows that fit are about other people."
 )
 
 
@@ -39,10 +39,12 @@ def in_release(
     `mine` are the person's rows of the original, `rows` the published ones that fit.
     """
     manifest = published.stated
+    mine = mine[_complete(manifest, original[mine])]
+    if not len(mine):
+        return False
     if not manifest.in_series and manifest.rows_in == original.height and not _gone(manifest):
         return True
-    mine = mine[_complete(manifest, original[mine])]
-    if not len(rows) or not len(mine):
+    if not len(rows):
         return False
     names = published.schema.sensitive
     if manifest.in_series or not names or any(original[n].dtype.is_temporal() for n in names):
@@ -74,9 +76,11 @@ def doubt(manifest: Manifest) -> str:
     """Say that rows were left out, and how many where the owner says it."""
     if manifest.rows_in is None or not (gone := _gone(manifest)):
         return UNSAID
-    return DOUBTFUL.format(gone, manifest.rows_in)
+    rows, verb = ("1 row", "was") if gone == 1 else (f"{gone:,} rows", "were")
+    return DOUBTFUL.format(rows, verb)
 
 
 def _gone(manifest: Manifest) -> int:
-    """Return how many rows are known to be left out, but for some of people who are there."""
-    return sum(filter(None, (manifest.suppressed, manifest.dropped, manifest.held_out)))
+    """Return how many rows without gaps are left out, but for some of people who are there."""
+    dropped = 0 if manifest.coarsened_from is None else manifest.dropped
+    return sum(filter(None, (manifest.suppressed, dropped, manifest.held_out)))
