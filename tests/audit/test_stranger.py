@@ -249,11 +249,11 @@ def test_of_rows_that_are_all_there_and_of_unknown_numbers_no_number_is_said(
     tmp_path: Path,
 ) -> None:
     schema = shoal.Schema(quasi="age", sensitive="pay")
-    asked: Any = {"require": "EpsilonM(epsilon=100, m=2)"}
+    require = "EpsilonM(epsilon=100, m=2)"
     whole = OUT.drop_nulls()
-    shoal.anonymize(whole, schema, **asked).write(tmp_path / "all")
+    shoal.anonymize(whole, schema, require=require).write(tmp_path / "all")
     assert shoal.measures.person(tmp_path / "all", 0, original=whole).published is True
-    shoal.anonymize(whole, schema, withhold_counts=True, **asked).write(tmp_path / "some")
+    shoal.anonymize(whole, schema, withhold_counts=True, require=require).write(tmp_path / "some")
     view = shoal.measures.person(tmp_path / "some", 0, original=whole)
     assert view.published is None
     assert "Rows may have been left out" in repr(view)

@@ -214,7 +214,7 @@ def _offered(manifest: Manifest) -> int:
     return manifest.people + sum(filter(None, gone))
 
 
-def _percents(said: Mapping[str, Any] | None) -> bool:
+def _percents(said: Mapping[str, object] | None) -> bool:
     return any(str(one).strip().endswith("%") for one in (said or {}).values())
 
 
