@@ -210,6 +210,7 @@ def test_values_alone_are_told_without_groups_and_with_rows_left_out():
         ({"method": "Oblivious(block=100)"}, "Oblivious(block=100) formed the groups"),
         ({"suppressed": 3}, "3 rows were left out"),
         ({"dropped": 4}, "4 rows were left out"),
+        ({"rows_in": None, "suppressed": None, "dropped": None}, "Rows may have been left out"),
         ({"columns": [StatedColumn("income", "sensitive", top=5)]}, "Extreme values of income"),
     ],
 )

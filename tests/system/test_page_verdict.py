@@ -233,3 +233,16 @@ require = ["cost: FrequencyL(l=3)"]
             assert "one of a person" in words(found)
         refused = client.post(f"{run}/check/attack", data={"original": other.split("/")[-1]})
         assert "whose rows are whose" in words(refused.text)
+
+
+def test_withheld_numbers_are_shown_to_the_owner_as_such_and_certified_by_no_one(page):
+    said = 'quasi = ["age", "zip"]\nsensitive = "charges"\nrequire = "EpsilonM(epsilon=100, m=3)"\n'
+    for withheld in (True, False):
+        more = "withhold_counts = true\n" * withheld
+        with page.client() as client:
+            place = upload(client, TABLE)
+            assert client.post(f"{place}/schema", data={"schema": more + said}).status_code == 303
+            run = publish(client, place)
+            assert ("you withhold these numbers" in finished(client, run)) is withheld
+            sheet = words(client.get(f"{run}/certificate.html").text)
+        assert ("does not say how many rows were left out. We release" in sheet) is withheld

@@ -302,7 +302,7 @@ def caveats(manifest: Manifest, *, exact: bool = False) -> list[str]:
     if not exact and manifest.form != TWO_TABLES:
         found.append(f"The form {manifest.form} does not publish exact quasi-identifiers.")
     left_out = sum(filter(None, (manifest.suppressed, manifest.dropped, manifest.capped)))
-    if manifest.asked.withhold_counts:
+    if manifest.asked.withhold_counts or manifest.rows_in is None:  # as in coarser releases
         found.append("Rows may have been left out: the owner does not publish how many.")
     elif left_out:
         found.append(f"{left_out:,} rows were left out, and they may differ from the others.")
