@@ -12,9 +12,11 @@ import ast
 import dataclasses
 import io
 import numbers
+import re
 import sys
 import tokenize
 from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 LONG = 80  # characters of what was typed that a message repeats
+BETWEEN = r" '’\u00a0\u202f"  # thousands, beside a comma or a point
+PLAIN = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+COMMA = r"=\s*-?[0-9.]*[0-9],[0-9]"  # as in epsilon=0,5
 DEPTH = 8  # how deep terms and lists may nest
 
 
@@ -102,6 +107,8 @@ def parse(text: str, *, files: bool = True) -> Term:
     value = None if tree is None else _build(tree, text, DEPTH, files=files)
     if not isinstance(value, Term):
         msg = f"Cannot read {brief(text)}. Write it as Name(parameter=value, …)."
+        if re.search(COMMA, text):
+            msg += " Numbers in it have a decimal point and nothing between thousands: 1000.5."
         raise UsageError(msg)
     return value
 
@@ -228,3 +235,35 @@ def number(
     ):
         raise BadParameter(type(owner).__name__, name, allowed, value)
     return int(value) if isinstance(value, numbers.Integral) else float(value)
+
+
+def typed_number(text: str, sign: str | None) -> Decimal | None:
+    """Return a number that somebody typed as the table writes numbers, or as Shoal does.
+
+    None where it is no number. Raises where a table with a decimal comma leaves open what it is.
+
+    Examples
+    --------
+    >>> [str(typed_number(text, ",")) for text in ("3.218,92", "0,5", "2.5", "1,234.5")]
+    ['3218.92', '0.5', '2.5', '1234.5']
+    >>> [str(typed_number(text, None)) for text in ("2,000", "2,5", "1.234", "many")]
+    ['2000', '2.5', '1.234', 'None']
+    """
+    bare = re.sub(f"[{BETWEEN}]", "", text)
+    marks = re.findall("[.,]", bare)
+    grouped = re.fullmatch("([+-]?[1-9][0-9]{0,2})[.,]([0-9]{3})", bare)
+    if grouped and sign == ",":
+        whole, rest = grouped.groups()
+        msg = (
+            f"{text!r} can be read as {whole}{rest} or as {whole}.{rest}, because the table has "
+            f"decimal commas. Type {whole}{rest} or {whole}.{rest}0."
+        )
+        raise UsageError(msg)
+    if len(marks) > 1 or (grouped and marks == [","]):
+        between = marks[0]
+        whole, point, rest = bare.partition(marks[-1]) if marks[-1] != between else (bare, "", "")
+        if not re.fullmatch(rf"[+-]?[0-9]{{1,3}}([{between}][0-9]{{3}})+", whole):
+            return None
+        bare = whole.replace(between, "") + point.replace(",", ".") + rest
+    bare = bare.replace(",", ".")
+    return Decimal(bare) if re.fullmatch(PLAIN, bare) else None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UsageError
 from shoal.errors import option as named
+from shoal.notation import typed_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -325,8 +326,8 @@ def _no_file(tree: object) -> bool:
 
 
 def _number(option: Option, column: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
+    found = typed_number(text, None)
+    if found is None:
         msg = f"The {option.name} of column {column!r} must be a number above 0. Got {text!r}."
-        raise UsageError(msg) from None
+        raise UsageError(msg)
+    return float(found)

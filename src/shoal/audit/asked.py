@@ -6,13 +6,16 @@ which newcomers wait. The shape of that is checked, and nothing else can be.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from shoal.ask.ask import Ask
 from shoal.ask.options import is_said, options_of
+from shoal.errors import UsageError
 from shoal.exact import read_share
+from shoal.notation import typed_number
 from shoal.principles.requirement import requirements
 from shoal.release.stated import StatedColumn
 from shoal.table.files import FORMATS, part_files
@@ -134,15 +137,20 @@ def _agrees(option: str, told: Any, column: StatedColumn, manifest: Manifest) ->
     if option == "date_format":
         return told in {None, said}
     if option in {"round", "bottom", "top"} and told is not None and said is not None:
-        return str(told).strip().endswith("%") or _number(told) == _number(said)
+        return str(told).strip().endswith("%") or _number(told, manifest) == _number(said)
     return bool(told == said)
 
 
-def _number(value: Any) -> Fraction | None:
+def _number(value: Any, manifest: Manifest | None = None) -> Fraction | None:
+    """Return a number; one that was asked for may be written as the table writes them."""
     try:
         return Fraction(str(value))
     except (ValueError, ZeroDivisionError):
-        return None
+        found = None
+        if manifest is not None:
+            with suppress(UsageError):  # nothing so unclear is published
+                found = typed_number(str(value), manifest.decimal)
+        return None if found is None else Fraction(found)
 
 
 def _formats(manifest: Manifest) -> Iterator[str]:

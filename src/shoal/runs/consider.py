@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from itertools import islice
@@ -11,6 +12,7 @@ import polars as pl
 
 from shoal.errors import ShoalError, UsageError
 from shoal.exact import unit_of
+from shoal.notation import typed_number
 from shoal.principles.ordered import Ranked
 from shoal.principles.remedies import crowd_of, left_out, remedies
 from shoal.principles.requirement import read_requirement, requirements
@@ -125,10 +127,15 @@ def every(schema: Schema) -> list[str]:
     return [name for some in schema.protected for name in some]
 
 
-def changed(text: str, sensitive: Sequence[str], numbers: dict[str, str]) -> str:
-    """Return a requirement with some of its numbers changed, in the notation."""
+def changed(
+    text: str, sensitive: Sequence[str], numbers: dict[str, str], decimal: str | None = None
+) -> str:
+    """Return a requirement with some of its numbers changed, in the notation.
+
+    They may be written as the table writes numbers, with its `decimal` sign.
+    """
     asked = read_requirement(text, sensitive)
-    values = {name: _number(name, said) for name, said in numbers.items()}
+    values = {name: _number(name, said, decimal) for name, said in numbers.items()}
     return repr(replace(asked, principle=_with(asked.principle, **values)))
 
 
@@ -245,15 +252,12 @@ def _with(principle: Any, **values: Any) -> Principle:
     return replace(principle, **values)
 
 
-def _number(name: str, said: str) -> int | float:
-    plain = said.strip().replace(",", "").replace("\u00a0", "").replace(" ", "")
-    plain = plain.lower().removeprefix("1in")
-    try:
-        value = float(plain)
-    except ValueError:
+def _number(name: str, said: str, decimal: str | None) -> int | float:
+    value = typed_number(re.sub(r"^\s*1\s*in\s*", "", said, flags=re.IGNORECASE), decimal)
+    if value is None:
         msg = f"{name} must be a number. Got {said!r}."
-        raise UsageError(msg) from None
-    return int(value) if value.is_integer() and "." not in plain else value
+        raise UsageError(msg)
+    return float(value) if "." in f"{value:f}" else int(value)
 
 
 def _numbers(principle: Any) -> dict[str, Any]:

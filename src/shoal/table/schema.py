@@ -247,7 +247,11 @@ class Schema(AboutColumns):
         steps, bottoms, tops = self.round, self.bottom, self.top
         return {
             name: read_trim(
-                name, step=steps.get(name), bottom=bottoms.get(name), top=tops.get(name)
+                name,
+                step=steps.get(name),
+                bottom=bottoms.get(name),
+                top=tops.get(name),
+                decimal=self.decimal,
             )
             for name in dict.fromkeys((*steps, *bottoms, *tops))
         }

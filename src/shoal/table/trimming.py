@@ -18,6 +18,7 @@ import polars as pl
 
 from shoal.errors import BadCells, BadColumnOption, InputError
 from shoal.exact import tidy
+from shoal.notation import typed_number
 from shoal.table.columns import change_text, is_dictionary
 from shoal.table.missing import first_rows, is_missing
 
@@ -84,18 +85,25 @@ def _plain(value: Decimal) -> int | float:
 
 
 def read_trim(
-    column: str, *, step: object = None, bottom: object = None, top: object = None
+    column: str,
+    *,
+    step: object = None,
+    bottom: object = None,
+    top: object = None,
+    decimal: str | None = None,
 ) -> Trim:
     """Return what is to be done to a column, or raise where it makes no sense.
+
+    Numbers may be written as the table writes them, with its `decimal` sign.
 
     >>> read_trim("charges", step=100, top="99%").words
     'rounded to 100; above 99% given as 99%'
     """
-    width = None if step is None else _number(column, "round", step)
+    width = None if step is None else _number(column, "round", step, decimal)
     if width is not None and width <= 0:
         raise BadColumnOption(column, "round", "a number above 0", step)
-    low = None if bottom is None else _threshold(column, "bottom", bottom)
-    high = None if top is None else _threshold(column, "top", top)
+    low = None if bottom is None else _threshold(column, "bottom", bottom, decimal)
+    high = None if top is None else _threshold(column, "top", top, decimal)
     for name, one, allowed in (("bottom", low, (0, 50)), ("top", high, (50, 100))):
         if isinstance(one, Percentile) and not allowed[0] < one.share < allowed[1]:
             span = f"a number, or between {allowed[0]}% and {allowed[1]}%"
@@ -111,17 +119,17 @@ def _ordered(column: str, trim: Trim) -> Trim:
     return trim
 
 
-def _threshold(column: str, name: str, said: object) -> Threshold:
+def _threshold(column: str, name: str, said: object, sign: str | None) -> Threshold:
     if isinstance(said, str) and said.strip().endswith("%"):
-        return Percentile(_number(column, name, said.strip()[:-1]))
-    return _number(column, name, said)
+        return Percentile(_number(column, name, said.strip()[:-1], sign))
+    return _number(column, name, said, sign)
 
 
-def _number(column: str, name: str, said: object) -> Decimal:
+def _number(column: str, name: str, said: object, sign: str | None) -> Decimal:
     try:
         value = None if isinstance(said, bool) else Decimal(str(said).strip())
     except InvalidOperation:
-        value = None
+        value = typed_number(said, sign) if isinstance(said, str) else None
     if value is None or not value.is_finite() or abs(value.adjusted()) > 300:
         allowed = "a number" if name == "round" else "a number, or a percentile such as 99%"
         raise BadColumnOption(column, name, allowed, said)

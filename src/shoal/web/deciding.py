@@ -84,7 +84,8 @@ async def require(request: Request) -> Response:
     place, _, name = moved.partition(".")
     at = counted(place)
     if name and at is not None and at < len(draft.require):
-        await _move(shelf, draft, at, {name: said.get("value", "")})
+        sign = None if "slid" in said else draft.of_file.rest.get("decimal")
+        await _move(shelf, draft, at, {name: said.get("value", "")}, sign)
     elif "most" in said:  # who will read it
         await everybody(shelf, draft, said["most"])
     elif "start" in said:
@@ -96,13 +97,16 @@ async def require(request: Request) -> Response:
     return await decided(request, table)
 
 
-async def _move(shelf: Shelf, draft: Draft, place: int, numbers: dict[str, str]) -> None:
+async def _move(
+    shelf: Shelf, draft: Draft, place: int, numbers: dict[str, str], sign: str | None
+) -> None:
     changed = await run_in_threadpool(
         shelf.desk.call,
         "change",
         text=draft.require[place],
         sensitive=draft.named("sensitive"),
         numbers=numbers,
+        decimal=sign,
     )
     draft.require[place] = changed
 

@@ -13,6 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
+from shoal.errors import ShoalError
+from shoal.notation import typed_number
 from shoal.web.draft import SINGLE, Draft
 from shoal.web.following import ask_desk, follow_roles, follow_secrets, take_proposal
 from shoal.web.pages import fill
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from shoal.web.state import Shelf, Table
 
 OF_COLUMNS = ("type", "hierarchy", "weight", "round", "top", "bottom", "missing", "date_format")
+TYPED = ("weight", "round", "top", "bottom")
 USED = {"quasi", "sensitive", "never-mix", "person"}  # roles for which missing cells matter
 MOST_FIELDS = 20_000  # a table may have many columns
 
@@ -277,6 +280,7 @@ async def change_column(request: Request) -> Response:
     name = draft.columns[place]
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
         said = {key: str(value) for key, value in form.items()}
+    said |= _typed(said, draft, name)
     others, whom = set(draft.named(*SINGLE)), draft.named("person")
     before = draft.protected
     if (role := said.get(f"role-{place}", "")) in draft.roles_of(place):
@@ -302,6 +306,22 @@ async def change_column(request: Request) -> Response:
         html += fill("part_linking.html", table=table, draft=draft, **known, apart=True)
     html += fill("part_unique.html", unique=await _unique(request, table), apart=True)
     return await decided(request, table, html)
+
+
+def _typed(said: dict[str, str], draft: Draft, name: str) -> dict[str, str]:
+    """Return the numbers that were typed for a column, spelled plainly."""
+    sign, before = draft.of_file.rest.get("decimal"), draft.said.get(name, {})
+    plain = {}
+    for key in TYPED:
+        text = said.get(key, "").strip()
+        if text and text != str(before.get(key, "")):
+            try:
+                found = typed_number(text, sign)
+            except ShoalError as problem:
+                raise Refused(Refusal(str(problem))) from None
+            if found is not None:
+                plain[key] = f"{found:f}"
+    return plain
 
 
 @in_turn

@@ -185,9 +185,11 @@ class Hand(Reader):
         Run.load(beside, text=text)
         return Ask.from_toml(text)
 
-    def change(self, text: str, sensitive: list[str], numbers: dict[str, str]) -> str:
+    def change(
+        self, text: str, sensitive: list[str], numbers: dict[str, str], decimal: str | None = None
+    ) -> str:
         """Return a requirement with some of its numbers changed."""
-        return considering.changed(text, sensitive, numbers)
+        return considering.changed(text, sensitive, numbers, decimal)
 
     def carry(
         self,

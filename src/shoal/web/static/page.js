@@ -43,7 +43,7 @@ for (const zone of document.querySelectorAll("[data-drop]")) {
 
 document.addEventListener("input", (event) => {
   const mirror = event.target.dataset && event.target.dataset.mirror;
-  if (mirror) document.getElementById(mirror).value = Number(event.target.value).toLocaleString("en");
+  if (mirror) document.getElementById(mirror).value = event.target.value;
 });
 
 // What went wrong stands until something that the owner did after seeing it has succeeded. What was
