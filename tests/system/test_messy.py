@@ -65,6 +65,23 @@ def test_inspect_init_and_anonymize_need_no_hand(messy: Messy, tmp_path: Path) -
     assert all(one["ward"] for one in rows)
 
 
+@EACH
+@pytest.mark.few(3)
+def test_the_original_is_read_as_the_schema_file_that_names_it_says(
+    messy: Messy, tmp_path: Path
+) -> None:
+    path, schema, place = messy.write(tmp_path), tmp_path / "s.toml", tmp_path / "out"
+    assert shoal("init", path, "--output", schema).code == 0
+    assert shoal("anonymize", "--schema", schema, "--output", place).code == 0
+    owner = ("--schema", schema, "--original", path)
+    done = shoal("show", place, *owner, "--row", 7)
+    assert done.code == 0, done.err
+    assert f"age {PEOPLE[7].age}" in " ".join(done.out.split())
+    dossier = tmp_path / "dossier.html"
+    done = shoal("dossier", place, "--norm", "gdpr", *owner, "--output", dossier)
+    assert done.code == 0, done.err
+
+
 def test_options_say_what_was_found(tmp_path: Path) -> None:
     path = next(one for one in MESSY if one.name == "totals").write(tmp_path)
     place = tmp_path / "out"

@@ -141,7 +141,7 @@ def _agrees(option: str, told: Any, column: StatedColumn, manifest: Manifest) ->
     return bool(told == said)
 
 
-def _number(value: Any, manifest: Manifest | None = None) -> Fraction | None:
+def _number(value: object, manifest: Manifest | None = None) -> Fraction | None:
     """Return a number; one that was asked for may be written as the table writes them."""
     try:
         return Fraction(str(value))

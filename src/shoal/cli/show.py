@@ -9,7 +9,9 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -154,9 +156,13 @@ def give(
 
 
 def open_with(source: str | None, ask: Ask) -> str | pl.DataFrame | None:
-    """Return the path of a table as it is, or the table where options say how to read it."""
+    """Return the path of a table as it is, or the table where options say how to read it.
+
+    The table that a schema file names is read as that file says.
+    """
     import shoal
 
+    ask = _as_named(source, ask)
     said = [name for name in READING if getattr(ask, name)]
     if not said:
         return source
@@ -168,6 +174,19 @@ def open_with(source: str | None, ask: Ask) -> str | pl.DataFrame | None:
         )
         raise shoal.UsageError(msg)
     return open_as(source, ask)
+
+
+def _as_named(source: str | None, ask: Ask) -> Ask:
+    """Return what was asked, with what a schema file says of how to read the table it names."""
+    import shoal
+
+    if source is None or ask.schema is None:
+        return ask
+    stated = shoal.results.Run.of_ask(Ask(schema=ask.schema)).said.ask
+    if [Path(one).resolve() for one in stated.table] != [Path(source).resolve()]:
+        return ask
+    how = {name: getattr(stated, name) for name in READING if not getattr(ask, name)}
+    return replace(ask, **how)
 
 
 def open_as(source: str, ask: Ask) -> pl.DataFrame:

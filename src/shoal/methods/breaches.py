@@ -90,7 +90,7 @@ def not_reached(task: Task, groups: Groups) -> TooCrowded:
         codes, counts = np.unique(values_in(value, wrong), return_counts=True)
         spelled = value.labels()
         often = codes[np.argsort(-counts, kind="stable")[:SHOWN]]
-        places = "; ".join(", ".join(spelled[code]) for code in often)
+        places = "; ".join(", ".join(one or "(missing)" for one in spelled[code]) for code in often)
         where = f", mostly at {value.name} {places}" if places else ""
         sentences.append(
             f"The search did not meet {one.principle!r}: {int(measured.breaches.sum())} of "
