@@ -184,7 +184,8 @@ def about_whom(table: pl.DataFrame, schema: Schema) -> Iterator[Remark]:
         repeats = str(best.question).partition(":")[0]
         yield Remark(
             f"The guarantee counts rows. Column {name!r} has {repeats}. If one person can have "
-            f"several rows, set {option('person', name)}.",
+            f"several rows, set {option('person', name)}, or better a column with a number for "
+            "each person.",
             warning=True,
         )
 

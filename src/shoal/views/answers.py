@@ -161,11 +161,6 @@ def limits(known: dict[str, Any]) -> Answer:
     return said(*(f"{name} {text}" for name, text in sentences.limits(known["release"])))
 
 
-def isolation(known: dict[str, Any]) -> Answer:
-    """Say that the size of groups does not exclude a description that fits one row."""
-    return said(sentences.isolating(known["release"])[1])
-
-
 def links(known: dict[str, Any]) -> Answer:
     """Say what rows can be linked with."""
     made = known["release"]
@@ -284,7 +279,7 @@ PUBLIC_FACTS = {
     "files": files,
     "method": method,
     "limits": limits,
-    "isolation": isolation,
+    "isolation": lambda known: said(sentences.isolating(known["release"])[1]),
     "links": links,
     "inferred": inferred,
     "safe_harbor": safe_harbor,

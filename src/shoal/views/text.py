@@ -1,7 +1,4 @@
-"""The terminal view of plans, releases, audits, inspections and attacks, at 80 columns.
-
-An inspection takes three lines a column, however many there are.
-"""
+"""The terminal view of plans, releases, audits, inspections and attacks, at 80 columns."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import option
 from shoal.exact import at_least, at_most, percent
 from shoal.table.forms import MEANS
-from shoal.views import verdict
+from shoal.views import verdict, words
 from shoal.views.commands import as_typed
 from shoal.views.console import grouped, heading, table_of, terminal_console
 from shoal.views.terminal import plain
@@ -371,6 +368,8 @@ def print_attack(facts: dict[str, Any]) -> None:
     """Print every attack: its sentence, and its numbers as a table."""
     console = terminal_console()
     _print_attacks(console, facts, ATTACKS[:1])
+    if facts["vulnerability"]:
+        console.print(words.SHARES)
     for one in facts["vulnerability"]:
         heading(console, f"Vulnerability of {one['release']}: {one['column']}, {one['distance']}")
         _print_grid(one["grid"], one["shown"])

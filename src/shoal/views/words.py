@@ -201,6 +201,10 @@ FILTERS = {
 }
 
 
+SHARES = (
+    "Vulnerability: the share of groups (of people, where there are no groups) in which one "
+    "person's value is within epsilon of that of more than 1 - delta of the others."
+)
 ATTACKS = (  # what an attack is called, and its key
     ("Guessing, where the group is known", "guessing"),
     ("Members and controls", "controlled"),
