@@ -79,6 +79,15 @@ def test_values_that_are_named_are_in_breach(spelled, seed):
         assert set(map(int, named)) <= {int(values[row]) for row in wanted}
 
 
+def test_a_missing_value_that_is_named_is_called_missing():
+    table = pl.DataFrame({"q": range(6), "s": [1, 1, None, None, None, 9]})
+    schema = shoal.Schema(quasi="q", sensitive="s")
+    coded = code_table(table, schema, missing="value")
+    task = Task(coded, tuple(requirements("FrequencyL(l=3)", ["s"])))
+    said = str(not_reached(task, Groups.of(np.zeros(6, int))))
+    assert "mostly at s (missing); " in said
+
+
 TOO_MUCH = (
     "KAnonymity(k=40)",
     "FrequencyL(l=5)",
