@@ -23,7 +23,6 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from shoal.notation import parted
-from shoal.release.writing import NO_TIME
 from shoal.web import words
 from shoal.web.deciding import everybody, take_settings
 from shoal.web.following import MOST_REQUIRED, protect
@@ -47,6 +46,7 @@ TICK = 0.15  # seconds between two looks at a run
 SECOND = 1.0  # after which the time that has passed is shown anew
 MOST_SECONDS = 10**9  # whoever gives a search more does not count them
 STATUS = 5.0  # seconds between two sentences that a screen reader speaks
+NO_TIME = (2000, 1, 1, 0, 0, 0)  # of what is packed: times are private
 
 
 def job_of(request: Request, *, done: bool = False) -> Job:
@@ -329,7 +329,7 @@ def _pack(folder: Path, target: Path) -> None:
             for path in sorted(folder.rglob("*")):
                 if path.is_file():
                     name = Path(RELEASE) / path.relative_to(folder)
-                    entry = zipfile.ZipInfo(name.as_posix(), NO_TIME.timetuple()[:6])
+                    entry = zipfile.ZipInfo(name.as_posix(), NO_TIME)
                     entry.compress_type = zipfile.ZIP_DEFLATED
                     entry.external_attr = 0o644 << 16
                     with path.open("rb") as read, packed.open(entry, "w") as written:
