@@ -32,6 +32,7 @@ BOUNDING = [
     "Window(width=3, m=2)",
     "FrequencyL(l=3)",
     "AlphaK(alpha=0.4, k=2)",
+    "MUniqueness(m=3)",
 ]
 
 

@@ -19,6 +19,7 @@ from shoal.principles.requirement import requirements
 from shoal.runs.consider import consider
 from shoal.table.coding import code_column
 from shoal.table.sensitive import Sensitive
+from shoal.views.column_words import columns, guess_limits
 from shoal.views.sentences import promised
 
 pytestmark = pytest.mark.more
@@ -151,11 +152,75 @@ def test_chain(m: int) -> None:
 def test_dissimilarity(delta: str, k: int) -> None:
     # Distances are shares of the table's range, which is 10 here: 0.1 is a difference of 1.
     principle, found = kept(f"Dissimilarity(epsilon=0.1, delta={delta}, k={k})", k, (0, 10))
-    others, listed = (Fraction(one) / 100 for one in PERCENT.findall(principle.promise("pay")))
+    said = principle.on("pay").promise()
+    others, listed, *rest = (Fraction(one) / 100 for one in PERCENT.findall(said))
     assert others >= 1 - Fraction(delta)
+    assert ("any other guess: no limit" in said) == (not rest)
     for group in found:
         for x in group:
             assert chance(group, lambda v, x=x: abs(v - x) <= 1) <= listed
+        for x in HALVES:
+            assert chance(group, lambda v, x=x: abs(v - x) <= 1) <= (rest[0] if rest else 1)
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "EpsilonM(epsilon=1, m=3)",
+        "EpsilonM(epsilon=0.5, m=3, relative=True)",
+        "Neighbourhood(below=1, above=2, m=3)",
+        "DeltaL(delta=0.5, l=3)",
+        "Chain(epsilon=1, m=3)",
+        "Window(width=2, m=3)",
+        "Dissimilarity(epsilon=1, delta=0.75, k=5, distance=Absolute())",
+        "Dissimilarity(epsilon=0, delta=0.75, k=5, distance=Equality())",
+        "FrequencyL(l=3)",
+        "AlphaK(alpha=0.4, k=2)",
+        "MUniqueness(m=3)",
+    ],
+)
+def test_the_cell_of_a_column_gives_the_bound_of_every_guess_that_is_tried(text: str) -> None:
+    principle, found = kept(text, 5 if "Dissimilarity" in text else 1)
+    asked = principle.on("pay")
+    bound = asked.guess
+    said = guess_limits(
+        {"guess": bound, "holds": True, "by_distance": "Dissimilarity" in text, "notation": text}
+    )
+    shares = [Fraction(one) / 100 + Fraction(1, 1000) for one in PERCENT.findall(said)[-2:]]
+    if bound.any == bound.listed:
+        assert "listed" not in said
+    else:
+        assert " for a listed value, " in said
+        assert said.endswith(" for any other guess")
+    width = Fraction(str(bound.width))
+    for group in found:
+        for x in {*HALVES, *group}:
+            reach = width * abs(x) if bound.relative else width
+            right = chance(group, lambda v, x=x, reach=reach: abs(v - x) <= reach)
+            assert right <= (bound.listed if x in group else bound.any)
+            assert right <= (shares[0] if x in group else shares[-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "roles", "cells"),
+    [
+        ("pay+town: FrequencyL(l=4)", ["protected"] * 2, ["", ""]),
+        (
+            "pay: FrequencyL(l=4)",
+            ["protected", "sensitive, nothing required"],
+            ["a right guess: at most 1\xa0in\xa04 (25%)", ""],
+        ),
+    ],
+)
+def test_a_cell_says_only_what_is_limited_for_its_column_alone(text, roles, cells) -> None:
+    measured = {"principle": text, "holds": True, "bound": 0.25, "risk": 0.2}
+    names = [{"name": name, "role": "sensitive"} for name in ("pay", "town")]
+    release = {"require": [text], "measured": [measured], "columns": names, "loss": {"ncp": {}}}
+    shown = {"release": release | {"groups": 3, "form": "intervals"}, "shown": {"cells": []}}
+    found = columns(shown)
+    assert [one["role"] for one in found] == roles
+    assert [one["cell"] for one in found] == cells
 
 
 @pytest.mark.few(1)

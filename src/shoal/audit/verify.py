@@ -14,7 +14,7 @@ from shoal.audit.people import Members, rows_of_people
 from shoal.audit.verdict import look
 from shoal.errors import InputError
 from shoal.exact import at_most, upward
-from shoal.principles.base import check_odds
+from shoal.principles.foresight import check_odds
 from shoal.principles.requirement import check_population, check_whose
 from shoal.release.stated import StatedRisk
 from shoal.showing import Brief, Shown

@@ -47,6 +47,13 @@ class Distance(Term):
         """Whether it can take more columns than it needs."""
         return self.most is None
 
+    def sides(self, count: int) -> int | None:  # noqa: ARG002 - few distances know it
+        """Return to how many listed values what is near to any guess is near, None where to more.
+
+        On a line these are the listed values next to the guess, one on either side of it.
+        """
+        return None
+
     def between(
         self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> NDArray[np.float64]:

@@ -30,6 +30,10 @@ class Equality(Distance):
     metric = True
     most = None
 
+    def sides(self, count: int) -> int:  # noqa: ARG002 - the same for all
+        """Return 1: an unlisted value is equal to none, and from 1 on everything is near."""
+        return 1
+
     def between(
         self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> NDArray[np.float64]:

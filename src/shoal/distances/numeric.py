@@ -34,6 +34,10 @@ class Absolute(Distance):
     metric = True
     needs_numbers = True
 
+    def sides(self, count: int) -> int:  # noqa: ARG002 - it takes one column
+        """Return 2: numbers lie on a line."""
+        return 2
+
     def between(
         self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> NDArray[np.float64]:
@@ -185,6 +189,10 @@ class Lp(_Vector):
                 f"columns: {sensitive.name}. Give one weight a column."
             )
             raise UsageError(msg)
+
+    def sides(self, count: int) -> int | None:
+        """Return 2 for one column, whose numbers lie on a line."""
+        return 2 if count == 1 else None
 
     def points(self, sensitive: Sensitive) -> NDArray[np.float64]:
         """Return scaled coordinates, weighted so that the plain norm gives the distance."""

@@ -5,7 +5,6 @@ What a search has to check in a bucket it hands to the kernels as plain arrays, 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -14,8 +13,8 @@ import numpy as np
 
 from shoal.distances.counting import most_near
 from shoal.errors import InputError, UsageError, option
-from shoal.exact import WHOLE, at_most, written
-from shoal.notation import Term, is_number
+from shoal.exact import WHOLE, at_most
+from shoal.notation import Term
 from shoal.principles.foresight import (
     Limit,
     RequirementPlan,
@@ -94,6 +93,10 @@ class Principle(Term):
     def guess(self) -> GuessBound | None:
         """How near guesses are bounded by it, None where it bounds no guess."""
         return None
+
+    def guess_of(self, count: int) -> GuessBound | None:  # noqa: ARG002 - only distances count
+        """How guesses of so many columns together are bounded, in the units of its own distance."""
+        return self.guess
 
     @property
     def pairs(self) -> Pairwise | None:
@@ -269,14 +272,6 @@ class Principle(Term):
         from shoal.principles.requirement import Requirement
 
         return Requirement(self, columns)
-
-
-def check_odds(odds: float) -> Fraction:
-    """Return how many times as likely as another a row may be to a reader."""
-    if not is_number(odds) or not 1 <= odds < math.inf:
-        msg = f"{option('odds')} must be a number of at least 1. Got {odds!r}."
-        raise UsageError(msg)
-    return written(odds)
 
 
 class Pairwise(Principle):

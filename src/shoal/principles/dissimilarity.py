@@ -25,7 +25,7 @@ from shoal.errors import BadParameter
 from shoal.exact import at_least, at_most, downward, upward
 from shoal.kernels.metrics import SMALLEST
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import Pairwise
+from shoal.principles.base import GuessBound, Pairwise
 from shoal.principles.foresight import RequirementPlan
 from shoal.principles.groups import Groups, Measurement
 
@@ -175,6 +175,12 @@ class Dissimilarity(Pairwise):
     def listed(self) -> Fraction:
         """The largest share of a group that may be near to a value it lists, its own included."""
         return self.bound + (1 - self.bound) / self.k
+
+    def guess_of(self, count: int) -> GuessBound:
+        """Other guesses have what is near to the listed values on either side of them."""
+        sides = self.distance.sides(count)
+        other = Fraction(1) if sides is None else min(sides * self.listed, Fraction(1))
+        return GuessBound(self.epsilon, self.listed, other)
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""

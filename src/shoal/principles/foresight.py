@@ -8,11 +8,15 @@ keeps it. Both conditions say exactly how few rows suffice.
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.errors import UsageError, option
+from shoal.exact import written
+from shoal.notation import is_number
 from shoal.principles.groups import Groups
 from shoal.showing import Brief
 
@@ -247,3 +251,11 @@ def highest_level(counts: Counts, enough: Callable[[Counts], bool]) -> int:
         else:
             high = level - 1
     return low
+
+
+def check_odds(odds: float) -> Fraction:
+    """Return how many times as likely as another a row may be to a reader."""
+    if not is_number(odds) or not 1 <= odds < math.inf:
+        msg = f"{option('odds')} must be a number of at least 1. Got {odds!r}."
+        raise UsageError(msg)
+    return written(odds)

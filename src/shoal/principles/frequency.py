@@ -188,6 +188,11 @@ class MUniqueness(Pairwise):
         """The largest share of a group that has one value: one of m."""
         return Fraction(1, self.m)
 
+    @property
+    def guess(self) -> GuessBound:
+        """A guess is right where the value is the same."""
+        return GuessBound(0, self.listed, self.listed)
+
     def allowed(self, size: int) -> int:  # noqa: ARG002 - the same for all sizes
         """Return 1: a member is equal to itself alone."""
         return 1

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from shoal.errors import UnknownColumn, UsageError, option
+from shoal.exact import at_most
 from shoal.notation import parse
 from shoal.principles.base import Principle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from shoal.principles.base import GuessBound
 
 
 MOST = 1_000  # requirements: each is measured by itself
@@ -29,6 +32,22 @@ class Requirement:
     def __repr__(self) -> str:
         front = f"{'+'.join(self.columns)}: " if self.columns and self.named else ""
         return f"{front}{self.principle!r}"
+
+    def promise(self, unit: str = "") -> str:
+        """Say in plain words what it promises about its columns, a unit after each width."""
+        said = self.principle.promise_in(" and ".join(self.columns), unit)
+        if self.guess is None or self.principle.pairs is None:
+            return said
+        if not self.principle.pairs.by_distance:  # all others say it themselves
+            return said
+        other = self.guess.any
+        limit = "no limit" if other >= 1 else f"at most {at_most(100 * other)}%"
+        return f"{said.removesuffix('.')} (any other guess: {limit})."
+
+    @property
+    def guess(self) -> GuessBound | None:
+        """How guesses of its columns are bounded, None where it bounds none."""
+        return self.principle.guess_of(len(self.columns))
 
     @property
     def binds(self) -> bool:

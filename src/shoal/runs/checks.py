@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from shoal.ask.options import options_of
 from shoal.errors import UsageError, option
 from shoal.exact import read_share
-from shoal.principles.base import check_odds
+from shoal.principles.foresight import check_odds
 from shoal.principles.requirement import asked_of, check_population, read_requirement
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness

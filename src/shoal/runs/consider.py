@@ -78,7 +78,7 @@ def consider(
         "name": type(principle).__name__,
         "columns": list(full.columns),
         **principle.page(full.columns),
-        "promise": principle.promise(" and ".join(full.columns)),
+        "promise": full.promise(),
         "numbers": _numbers(principle),
         "least": principle.least,
         "achievable": None,
@@ -94,7 +94,7 @@ def consider(
     _check_limits(asked, value, len(coded))
     known = principle.outlook(value, len(coded))
     if value is not None and all(column.dates for column in value.columns):
-        facts["promise"] = principle.promise_in(" and ".join(full.columns), unit_of(["date"]))
+        facts["promise"] = full.promise(unit_of(["date"]))
     facts["achievable"] = known.achievable
     facts["limits"] = {one.parameter: asdict(one) for one in known.limits}
     if facts["achievable"] is False:

@@ -12,8 +12,7 @@ import numpy as np
 from shoal.engines.base import engine_of, is_spark
 from shoal.errors import UsageError, option
 from shoal.exact import upward
-from shoal.principles.base import Principle, check_odds
-from shoal.principles.foresight import HELPS, Foreseen, RequirementPlan
+from shoal.principles.foresight import HELPS, Foreseen, RequirementPlan, check_odds
 from shoal.principles.ordered import Point, Ranked
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.remedies import crowd_of, left_out, remedies
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from shoal.engines.base import Engine
     from shoal.engines.spark.engine import Spark
+    from shoal.principles.base import Principle
     from shoal.principles.requirement import Require, Requirement
     from shoal.table.coded import Coded
     from shoal.table.missing import Missing

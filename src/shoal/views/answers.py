@@ -10,7 +10,7 @@ from typing import Any
 
 from shoal.audit.safe_harbor import SOURCE
 from shoal.exact import percent
-from shoal.views import sentences, verdict
+from shoal.views import column_words, sentences, verdict
 from shoal.views.words import chance, people, plural, several
 
 Answer = dict[str, Any] | str
@@ -48,7 +48,7 @@ def identifiers(known: dict[str, Any]) -> Answer:
             one["done"] + (f": {one['cell']}" if one["cell"] else ""),
             "" if one["lost"] is None else percent(one["lost"]),
         )
-        for one in sentences.columns(known)
+        for one in column_words.columns(known)
     ]
     return said(head=["Column", "Identifier", "Technique", "Lost"], rows=rows)
 
@@ -123,7 +123,7 @@ def loss(known: dict[str, Any]) -> Answer:
     return said(
         f"{percent(made['loss']['gcp'])} of the detail of the quasi-identifiers is lost (GCP).",
         sentences.gone_sentence(made),
-        sentences.told(known),
+        column_words.told(known),
         head=["Column", "Lost (NCP)"],
         rows=rows,
     )

@@ -17,7 +17,7 @@ from shoal.errors import option
 from shoal.exact import percent
 from shoal.release.manifest import WORDS, Manifest, conclusion_of
 from shoal.table.forms import TWO_TABLES
-from shoal.views import sentences, verdict
+from shoal.views import column_words, sentences, verdict
 from shoal.views.again import reproduction
 from shoal.views.charts.base import drawn
 from shoal.views.charts.release import (
@@ -67,7 +67,7 @@ def report_values(facts: dict[str, Any]) -> dict[str, Any]:
         "may_publish": may_publish(facts),
         "means": what_it_means(facts),
         "gone_sentence": sentences.gone_sentence(release),
-        "told": sentences.told(facts),
+        "told": column_words.told(facts),
         "counted": counted(facts),
         "regression": regression_sentence(release),
     }
@@ -89,7 +89,7 @@ def _shared(facts: dict[str, Any]) -> dict[str, Any]:
         "important": sentences.important(release),
         "left_out": sentences.left_out(release),
         "of_gaps": sentences.of_gaps(release),
-        "columns": sentences.columns(facts),
+        "columns": column_words.columns(facts),
         "limits": sentences.limits(release),
         # A requirement about rows alone that came to the same has said it.
         "told_found": seen

@@ -164,8 +164,12 @@ def guessed(one: Learned, guess: Guess, view: PersonView) -> list[str]:
     above = above or (None not in (guess.any, guess.any_bound) and guess.any > guess.any_bound)  # type: ignore[operator]
     if above and guess.listed_bound is not None:
         groups = f"the {view.groups} groups" if view.groups else "the rows"
+        limit, other = odds(guess.listed_bound), guess.any_bound
+        if other is not None and guess.listed_bound < other:
+            rest = "no limit" if other >= 1 else f"at most {odds(other)}"
+            limit += f" ({rest} for any other guess)"
         said.append(
-            f"Why more than {odds(guess.listed_bound)}? The requirement limits guesses in one "
+            f"Why more than {limit}? The requirement limits guesses in one "
             f"group. This stranger cannot tell which of {groups} that fit is the right one. The "
             "number above is what comes out over all of them."
         )

@@ -11,7 +11,7 @@ from shoal.table.forms import TWO_TABLES
 from shoal.table.schema import PSEUDONYM
 from shoal.table.trimming import read_trim
 from shoal.views import verdict
-from shoal.views.words import chance, count, extent, in_hundred, people, percent_up, plural, several
+from shoal.views.words import count, people, percent_up, plural, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -108,6 +108,8 @@ def asked_for(release: Mapping[str, Any]) -> list[dict[str, Any]]:
             "columns": list(one.columns),
             "chance": one.principle.chance,
             "population": one.principle.population,
+            "guess": one.guess,
+            "by_distance": one.principle.pairs is not None and one.principle.pairs.by_distance,
             "promise": promised(one, release),
             "by_matches": release["groups"] is None,
             **measured[repr(one)],
@@ -125,11 +127,16 @@ def promised(one: Requirement, release: Mapping[str, Any]) -> str:
         return f"{one!r} limits nothing: every guess may be right."
     if release["groups"] is None:
         return one.principle.promise_matches(" and ".join(one.columns))
+    types = types_of(release)
+    return one.promise(unit_of([types.get(name) for name in one.columns]))
+
+
+def types_of(release: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return what every published column holds, those of linked tables by their whole names."""
     types = {column["name"]: column.get("type") for column in release["columns"]}
     for name, table in release.get("tables", {}).items():
         types |= {f"{name}.{known['name']}": known.get("type") for known in table["columns"]}
-    unit = unit_of([types.get(name) for name in one.columns])
-    return one.principle.promise_in(" and ".join(one.columns), unit)
+    return types
 
 
 def important(release: Mapping[str, Any]) -> list[str]:
@@ -232,98 +239,6 @@ def limits(release: Mapping[str, Any]) -> list[Said]:
 def later_round(release: Mapping[str, Any]) -> bool:
     """Whether groups of earlier releases stand in it, with what was published of them first."""
     return release.get("previous") is not None
-
-
-ROLES = {
-    "quasi": "may be known",
-    "sensitive": "protected",
-    "other": "published beside them",
-    PSEUDONYM: "names a person",
-}
-
-
-def columns(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what was done to every published column, and what one of its cells tells."""
-    release = facts["release"]
-    widths = {one["column"]: one for one in facts["shown"]["cells"]}
-    asked, lost = asked_for(release), release["loss"]["ncp"]
-    apart = release["form"] == TWO_TABLES
-    whole = "published as it was at first" if later_round(release) else "published exactly"
-    found = []
-    for one in release["columns"]:
-        name, role = one["name"], one["role"]
-        bounds = [r["bound"] for r in asked if name in r["columns"] and r["chance"]]
-        guarded = any(name in r["columns"] for r in asked)
-        entry: dict[str, Any] = {"name": name, "role": ROLES[role], "lost": None, "strip": None}
-        if role == "quasi" and name not in widths:  # its table cannot be read as is stated
-            entry |= {"done": "not measured", "cell": ""}
-        elif role == "quasi":
-            wide = widths[name]
-            exact = apart or wide["exact"] >= 1
-            entry |= {
-                "done": whole if exact else "made coarser",
-                "cell": spans(wide, apart=apart) if apart or not exact else "every cell is exact",
-                "lost": lost.get(name),
-                "strip": wide if wide["whole"] else None,
-            }
-        elif role == "sensitive":
-            entry |= {
-                "role": "protected" if guarded else "sensitive, nothing required",
-                "done": whole,
-                "cell": f"a reader’s chance: at most {chance(max(bounds))}" if bounds else "",
-            }
-        elif role == PSEUDONYM:
-            entry |= {"done": "replaced by a keyed hash", "cell": ""}
-        else:
-            done = "the mean of its group" if one.get("survey_weight") else whole
-            entry |= {"done": done, "cell": ""}
-        found.append(entry)
-    for table, said in release.get("tables", {}).items():
-        found += [
-            {
-                "name": f"{table}.{one['name']}",
-                "role": ROLES[one["role"]],
-                "done": whole,
-                "cell": "",
-                "lost": None,
-                "strip": None,
-            }
-            for one in said["columns"]
-        ]
-    return found
-
-
-def spans(one: Mapping[str, Any], *, apart: bool = False) -> str:
-    """Say how much of a column cells cover; of two tables, how much a group does."""
-    if apart:
-        return f"half of the groups span at most {extent(one, one['half'])}"
-    if one["exact"] >= MOSTLY:
-        return f"{in_hundred(one['exact'])} cells are exact"
-    verb = "cover" if one["numeric"] else "list"
-    return f"half of the cells {verb} at most {extent(one, one['half'])}"
-
-
-MOSTLY = 0.5  # of the cells are exact: then the median says nothing
-
-
-def told(facts: Mapping[str, Any]) -> str:
-    """Say what was made coarser, and what is exact."""
-    release = facts["release"]
-    every = columns(facts)
-    then = ", as of each person's first release in the series" if later_round(release) else ""
-    if release["form"] == TWO_TABLES:
-        return (
-            f"Every column is exact{then}. What is lost is which value of a group belongs to which "
-            "person."
-        )
-    coarse = [one for one in every if one["done"] == "made coarser"]
-    kept = len(every) - len(coarse)
-    first = f"{plural(len(coarse), 'column')} {'was' if len(coarse) == 1 else 'were'} made coarser."
-    if not kept:
-        return first
-    rest = "Which value belongs to whom is lost." if release["groups"] is not None else ""
-    many = f"{plural(kept, 'column')} {'is' if kept == 1 else 'are'} exact{then}."
-    return " ".join(filter(None, (first, many, rest)))
 
 
 def gone_sentence(release: Mapping[str, Any]) -> str:

@@ -1,0 +1,132 @@
+"""What reports, certificates and dossiers say of every published column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.exact import percent, unit_of, wide
+from shoal.table.forms import TWO_TABLES
+from shoal.table.schema import PSEUDONYM
+from shoal.views.sentences import asked_for, later_round, types_of
+from shoal.views.words import chance, extent, in_hundred, percent_up, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    Facts = Mapping[str, Any]
+
+
+ROLES = {
+    "quasi": "may be known",
+    "sensitive": "protected",
+    "other": "published beside them",
+    PSEUDONYM: "names a person",
+}
+
+
+def columns(facts: Facts) -> list[dict[str, Any]]:
+    """Return what was done to every published column, and what one of its cells tells."""
+    release = facts["release"]
+    widths = {one["column"]: one for one in facts["shown"]["cells"]}
+    asked, lost = asked_for(release), release["loss"]["ncp"]
+    apart = release["form"] == TWO_TABLES
+    whole = "published as it was at first" if later_round(release) else "published exactly"
+    found = []
+    for one in release["columns"]:
+        name, role = one["name"], one["role"]
+        entry: dict[str, Any] = {"name": name, "role": ROLES[role], "lost": None, "strip": None}
+        if role == "quasi" and name not in widths:  # its table cannot be read as is stated
+            entry |= {"done": "not measured", "cell": ""}
+        elif role == "quasi":
+            wide = widths[name]
+            exact = apart or wide["exact"] >= 1
+            entry |= {
+                "done": whole if exact else "made coarser",
+                "cell": spans(wide, apart=apart) if apart or not exact else "every cell is exact",
+                "lost": lost.get(name),
+                "strip": wide if wide["whole"] else None,
+            }
+        elif role == "sensitive":
+            entry |= _protected(name, asked, release) | {"done": whole}
+        elif role == PSEUDONYM:
+            entry |= {"done": "replaced by a keyed hash", "cell": ""}
+        else:
+            done = "the mean of its group" if one.get("survey_weight") else whole
+            entry |= {"done": done, "cell": ""}
+        found.append(entry)
+    for table, said in release.get("tables", {}).items():
+        for one in said["columns"]:
+            name = f"{table}.{one['name']}"
+            entry = {"name": name, "role": ROLES[one["role"]], "lost": None, "strip": None}
+            entry |= {"done": whole, "cell": ""}
+            if one["role"] == "sensitive":
+                entry |= _protected(name, asked, release)
+            found.append(entry)
+    return found
+
+
+def _protected(name: str, asked: Sequence[Facts], release: Facts) -> dict[str, str]:
+    """Say whether anything is required of a sensitive column, and how guesses of it are limited."""
+    about = [one for one in asked if name in one["columns"]]
+    role = ROLES["sensitive"] if about else "sensitive, nothing required"
+    unit = unit_of([types_of(release).get(name)])
+    limits = [guess_limits(one, unit) for one in about if one["guess"] and one["columns"] == [name]]
+    return {"role": role, "cell": "; ".join(dict.fromkeys(filter(None, limits)))}
+
+
+def guess_limits(asked: Facts, unit: str = "") -> str:
+    """Say how often guesses are right at most: of a listed value, and any other."""
+    bound = asked["guess"]
+    if bound.listed >= 1:
+        return ""
+    if not asked["holds"]:
+        return f"{asked['notation']} does not hold"
+    if not bound.width:
+        what = "a right guess"
+    elif bound.relative:
+        what = f"a value within {percent(bound.width)} of the guess"
+    elif asked["by_distance"]:
+        what = f"a value within a distance of {bound.width:g} of the guess"
+    else:
+        width = int(bound.width) if bound.width == int(bound.width) else bound.width
+        what = f"a value within {wide(width, unit)} of the guess"
+    first = f"{what}: at most {chance(bound.listed)}"
+    if bound.any == bound.listed:
+        return first
+    other = "no limit" if bound.any >= 1 else f"at most {percent_up(bound.any)}"
+    if bound.any < 1 and bound.any == 2 * bound.listed and bound.listed.numerator == 1:
+        other = f"at most 2 in {bound.listed.denominator} ({percent_up(bound.any)})"
+    return f"{first} for a listed value, {other} for any other guess"
+
+
+def spans(one: Facts, *, apart: bool = False) -> str:
+    """Say how much of a column cells cover; of two tables, how much a group does."""
+    if apart:
+        return f"half of the groups span at most {extent(one, one['half'])}"
+    if one["exact"] >= MOSTLY:
+        return f"{in_hundred(one['exact'])} cells are exact"
+    verb = "cover" if one["numeric"] else "list"
+    return f"half of the cells {verb} at most {extent(one, one['half'])}"
+
+
+MOSTLY = 0.5  # of the cells are exact: then the median says nothing
+
+
+def told(facts: Facts) -> str:
+    """Say what was made coarser, and what is exact."""
+    release = facts["release"]
+    every = columns(facts)
+    then = ", as of each person's first release in the series" if later_round(release) else ""
+    if release["form"] == TWO_TABLES:
+        return (
+            f"Every column is exact{then}. What is lost is which value of a group belongs to which "
+            "person."
+        )
+    coarse = [one for one in every if one["done"] == "made coarser"]
+    kept = len(every) - len(coarse)
+    first = f"{plural(len(coarse), 'column')} {'was' if len(coarse) == 1 else 'were'} made coarser."
+    if not kept:
+        return first
+    rest = "Which value belongs to whom is lost." if release["groups"] is not None else ""
+    many = f"{plural(kept, 'column')} {'is' if kept == 1 else 'are'} exact{then}."
+    return " ".join(filter(None, (first, many, rest)))
