@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.audit.among import among_published
 from shoal.audit.covers import CellCover
 from shoal.audit.fullest import fullest, whole_weights
 from shoal.audit.guessing import bounded
@@ -153,9 +154,17 @@ class Stranger:
         numbers = {name for name in self.schema.quasi if kinds.get(name) == "interval"}
         return Today(self.original, self.schema, self.whom, numbers)
 
+    @cached_property
+    def among(self) -> NDArray[np.int64]:
+        """Who of the original may be published: people, or rows."""
+        return np.flatnonzero(
+            among_published(self.published, self._cover, self.original, self.whom)
+        )
+
     def alike_today(self) -> NDArray[np.int64]:
-        """Count who share each description in the original table: people, or rows."""
-        return np.bincount(self._today.kinds_of_people)
+        """Count who shared each description before, among those who may be published."""
+        kinds = self._today.kinds_of_people[self.among]
+        return np.unique(kinds, return_counts=True)[1]
 
     def own(self, row: int) -> tuple[int, NDArray[np.int64]]:
         """Return whom a row of the original is about, and all rows of that person."""
@@ -341,10 +350,11 @@ class Stranger:
         candidates; of several still, who comes first. People who are not in the release are left
         aside where anybody else is there.
         """
-        sample = draw(len(self.whom), most, seed)
+        people = self.among if len(self.among) else np.arange(len(self.whom))
+        sample = draw(len(people), most, seed)
         worst: tuple[bool, Fraction, int] | None = None
         chosen = 0
-        for person in sample.places.tolist():
+        for person in people[sample.places].tolist():
             row = int(self.whom.first[person])
             found = self.fitting(row)
             chance = max(

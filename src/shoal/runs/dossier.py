@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shoal.ask.ask import Ask
 from shoal.audit.claims import manifest_schema
 from shoal.audit.dominance import dominance, group_sizes
@@ -19,7 +21,7 @@ from shoal.audit.published import read_release
 from shoal.audit.safe_harbor import safe_harbor
 from shoal.audit.sampled import population_risk
 from shoal.audit.stranger import Stranger
-from shoal.errors import AuditFailed, ShoalError, UsageError, option
+from shoal.errors import AuditFailed, InputError, ShoalError, UsageError, option
 from shoal.release.places import PRIVATE, PUBLIC, check_beside, write_whole
 from shoal.release.statement import check_context
 from shoal.runs.attacking import attack
@@ -119,7 +121,7 @@ def dossier(
         whose = person or said.person
         own = _private(published, table.fill_nan(None), whose, said, answers)
         whom = whose if own["initial"]["several"] else None
-        own["attack"] = _attacked(place, table.fill_nan(None), whom, said, control)
+        own["attack"] = _attacked(place, own.pop("rows"), whom, said, control)
     private = annex(asked, known, own)
     pages = [written(one, path.suffix) for one in (shown, private)]
     write_whole(path, pages[0], force=False, mode=PUBLIC)
@@ -190,13 +192,26 @@ def _private(
 ) -> dict[str, Any]:
     """Return what the original table adds: for the owner alone."""
     stranger = Stranger.of(published, table, person=person, hierarchies=said.hierarchies)
-    sizes = stranger.alike_today()
+    sizes, among = stranger.alike_today(), stranger.among
+    if not len(among):
+        msg = (
+            "No row of the original fits a published row that has the same protected values. Give "
+            "the table that the release was made from, with the options it was read with."
+        )
+        raise InputError(msg)
     chosen, sample = stranger.most_exposed(PEOPLE)
     size = answers.get("population_size", "").replace(",", "").replace("_", "").strip()
     whole = int(size) if size.isdecimal() and int(size) >= int(sizes.sum()) else None
     return {
         "initial": identification(sizes, sizes, threshold_of(published.stated.threshold))
-        | {"people": int(sizes.sum()), "several": stranger.whom.given},
+        | {"people": len(among), "several": stranger.whom.given},
+        "over": {
+            "among": len(among),
+            "published": published.stated.people or published.stated.rows,
+            "original": len(stranger.whom),
+            "several": stranger.whom.given,
+        },
+        "rows": table[np.sort(stranger.whom.rows_of(among)[0])],
         "population": None if whole is None else population_risk(sizes, whole),
         "person": stranger.view(chosen),
         "among": None if sample.complete else len(sample),

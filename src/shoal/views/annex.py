@@ -14,6 +14,24 @@ from shoal.views.commands import flag
 from shoal.views.words import chance, people, plural
 
 
+def over(found: dict[str, Any]) -> str:
+    """Say over whom the numbers of the annex are taken."""
+    count = people if found["several"] else lambda number: plural(number, "row")
+    some, published, whole = (found[key] for key in ("among", "published", "original"))
+    if some == published == whole:
+        return f"All numbers are over all {count(whole)} of the original table. All are published."
+    if some == published:
+        return (
+            f"All numbers are over the {count(some)} that are published, of the {count(whole)} of "
+            "the original table."
+        )
+    return (
+        f"All numbers are over {count(some)} of the {count(whole)} of the original table: those "
+        "that fit a published row with the same protected values. The release publishes "
+        f"{count(published)}, and its files do not say which ones these are."
+    )
+
+
 def initial(_: dict[str, Any], own: dict[str, Any]) -> Answer:
     """Say how likely people were found in the table as it was."""
     was = own["initial"]
@@ -149,7 +167,7 @@ def intruder(_: dict[str, Any], own: dict[str, Any]) -> Answer:
 def most_exposed(_: dict[str, Any], own: dict[str, Any]) -> Answer:
     """Say what a stranger learns about the most exposed person."""
     view = own["person"]
-    among = "everybody" if own["among"] is None else f"{own['among']:,} people drawn at random"
+    among = "all of them" if own["among"] is None else f"{own['among']:,} of them drawn at random"
     return said(
         f"Row {view.row:,} of the original (the first row is row 0), the most exposed person of "
         f"{among}.",

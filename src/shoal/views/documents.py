@@ -31,6 +31,8 @@ def document(shown: dict[str, Any]) -> bytes:
     for text in (shown.get("warning"), *shown.get("complaints", ()), shown["disclaimer"]):
         if text:
             page.add_paragraph().add_run(text).bold = True
+    if shown.get("over"):
+        page.add_paragraph(shown["over"])
     if "says" in shown:
         page.add_paragraph(f"Verdict: {shown['says']}. {shown['lead']}")
     for section in shown["sections"]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UsageError, nearest
 from shoal.views import verdict
-from shoal.views.annex import PRIVATE_FACTS
+from shoal.views.annex import PRIVATE_FACTS, over
 from shoal.views.answers import PUBLIC_FACTS
 from shoal.views.commands import flag
 from shoal.views.pages import render
@@ -103,6 +103,7 @@ def annex(
         "date": release["date"],
         "shoal": release["shoal"],
         "warning": PRIVATE,
+        "over": None if own is None else over(own["over"]),
         "missing": [one["kind"] for one in fields].count("open"),
         "sections": [{"title": "Risk before, population and attacks", "fields": fields}],
         "disclaimer": DISCLAIMER,
