@@ -107,7 +107,9 @@ def test_the_annex_measures_those_who_are_published(tmp_path) -> None:
     some = frame[sorted(there)]
     alike = some.group_by("age", "town").len()["len"]
     assert f"over the {len(there)} rows that are published, of the 120 rows" in page
-    assert f"{percent((alike == 1).sum() / len(there))} of {len(there)} rows are the only" in page
+    assert (
+        f"{percent(int((alike == 1).sum()) / len(there))} of {len(there)} rows are the only" in page
+    )
     found = shoal.attack([tmp_path / "out"], original=some).to_dict()
     for one in (*found["linking"], *found["guessing"]):
         assert one["sentence"].replace("\xa0", " ").replace("'", "&#39;") in page

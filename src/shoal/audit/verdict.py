@@ -181,18 +181,54 @@ def look(
     with their values.
     """
     table, schema, beside = published.table, published.schema, published.people
-    by_group, real, groups = members.candidates, _real(table), table[RESERVED]
+    groups = table[RESERVED]
     if alike.whom.given:
-        by_group = Groups.of(alike.whom.of_part(members.whom.of_row(by_group.labels)))
-        real = None if real is None else alike.whom.of_part(real)
         groups = groups.gather(alike.whom.first)
     tables = (
         ShownRows(_values(table, schema, beside), schema, alike.whom),
         *(ShownRows(linked[name], schema.linked[name], alike.linked[name]) for name in linked),
     )
-    crowd = Everybody.of(by_group, alike.candidates if beside is None else by_group, tables, real)
+    crowd = _crowd(published, members, alike, tables)
     learned = _learned(exposed, crowd, valued, alike)
     return _counted(exposed, crowd, learned, groups, beside, schema)
+
+
+def found_among(published: Published, members: Members, alike: Members) -> NDArray[np.int64]:
+    """Count of each description the people who share it, by whom a reader is held off who looks.
+
+    That is what `found` says by the quasi cells. In two tables they are those with equal values in
+    the table of the people; in a series, those of the group who are real.
+    """
+    beside, manifest = published.people, published.manifest
+    if beside is None and (manifest is None or not manifest.in_series):
+        return alike.candidates.sizes
+    if beside is None:
+        crowd = _crowd(published, members, alike, ())
+    else:
+        by_group = Groups.alike(beside.height, [cell_codes(beside[RESERVED])])
+        crowd = _of_people(beside, published.schema, by_group)
+    hidden = crowd.by_cells.of_part(crowd.hidden)
+    return np.maximum(crowd.by_cells.sizes - hidden, 1)
+
+
+def _crowd(
+    published: Published, members: Members, alike: Members, tables: tuple[ShownRows, ...]
+) -> Everybody:
+    """Return whom each person may be taken for, by its group and by the quasi cells."""
+    by_group, real = members.candidates, _real(published.table)
+    if alike.whom.given:
+        by_group = Groups.of(alike.whom.of_part(members.whom.of_row(by_group.labels)))
+        real = None if real is None else alike.whom.of_part(real)
+    by_cells = alike.candidates if published.people is None else by_group
+    return Everybody.of(by_group, by_cells, tables, real)
+
+
+def _of_people(beside: pl.DataFrame, schema: Schema, by_group: Groups) -> Everybody:
+    """Return the people of two tables."""
+    quasi = (cell_codes(beside[name]) for name in schema.quasi)
+    by_cells = Groups.alike(beside.height, quasi)
+    tables = (ShownRows(beside, schema, Everyone(beside.height)),)
+    return Everybody.of(by_group, by_cells, tables, _real(beside))
 
 
 def _values(published: pl.DataFrame, schema: Schema, beside: pl.DataFrame | None) -> pl.DataFrame:
@@ -244,12 +280,6 @@ def _counted(
         return exposed.counted(tally(crowd, exposed.said, learned))
     both = groups.cast(pl.String).append(beside[RESERVED].cast(pl.String))
     labels = Groups.alike(len(both), [cell_codes(both)]).labels
-    quasi = (cell_codes(beside[name]) for name in schema.quasi)
-    people = Everybody.of(
-        Groups(labels[len(groups) :]),
-        Groups.alike(beside.height, quasi),
-        (ShownRows(beside, schema, Everyone(beside.height)),),
-        _real(beside),
-    )
+    people = _of_people(beside, schema, Groups(labels[len(groups) :]))
     counted = tally_apart(people, crowd, labels[: len(groups)], exposed.said, learned)
     return exposed.counted(counted)

@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.audit.cells import check_rows
 from shoal.audit.people import Members, rows_of_people
-from shoal.audit.verdict import look
+from shoal.audit.verdict import found_among, look
 from shoal.errors import InputError
 from shoal.exact import at_most, upward
 from shoal.principles.foresight import check_odds
@@ -120,7 +120,8 @@ class Report:
 class Audit(Brief, Shown):
     """What was measured on published rows, and what is wrong with the files, if anything.
 
-    `alike` counts the rows of each description, that is, with equal published cells. A
+    `alike` counts the rows of each description, that is, with equal published cells; in a series
+    those of real people, and in two tables the people with equal values. A
     heterogeneous release has no groups; there `matches` counts the published rows that each
     person matches, and `candidates` says how near their values are, where that was asked for.
     `remarks` say what should be known of how it was measured.
@@ -318,7 +319,7 @@ def audit_table(
         len(by_group),
         tuple(findings),
         (*problems, *unmatched, *members.scattered()),
-        alike=in_cells.candidates.sizes,
+        alike=found_among(published, members, in_cells),
         remarks=tuple(remarks),
         exposed=exposed,
     )

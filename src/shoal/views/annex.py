@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.audit.guessing import how_near
 from shoal.audit.sampled import KNOWN_ERROR, MODEL
@@ -11,15 +11,19 @@ from shoal.principles.k_anonymity import REQUIRED
 from shoal.views import person, sentences
 from shoal.views.answers import Answer, said
 from shoal.views.commands import flag
-from shoal.views.words import chance, people, plural
+from shoal.views.words import chance, people, plural, several
+
+if TYPE_CHECKING:
+    Facts = dict[str, Any]
 
 
-def over(found: dict[str, Any]) -> str:
+def over(found: Facts) -> str:
     """Say over whom the numbers of the annex are taken."""
     count = people if found["several"] else lambda number: plural(number, "row")
     some, published, whole = (found[key] for key in ("among", "published", "original"))
     if some == published == whole:
-        return f"All numbers are over all {count(whole)} of the original table. All are published."
+        each = " Each has a published row." if found["several"] else " All are published."
+        return f"All numbers are over all {count(whole)} of the original table.{each}"
     if some == published:
         return (
             f"All numbers are over the {count(some)} that are published, of the {count(whole)} of "
@@ -32,7 +36,7 @@ def over(found: dict[str, Any]) -> str:
     )
 
 
-def initial(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+def initial(_: Facts, own: Facts) -> Answer:
     """Say how likely people were found in the table as it was."""
     was = own["initial"]
     whom = people(was["people"]) if own["initial"]["several"] else plural(was["people"], "row")
@@ -42,7 +46,7 @@ def initial(_: dict[str, Any], own: dict[str, Any]) -> Answer:
     )
 
 
-def removed(known: dict[str, Any], own: dict[str, Any]) -> Answer:
+def removed(known: Facts, own: Facts) -> Answer:
     """List the direct identifiers that a schema file names."""
     rows = [(name, "removed") for name in own["removed"]]
     if own["marks"] is not None:
@@ -57,7 +61,7 @@ def removed(known: dict[str, Any], own: dict[str, Any]) -> Answer:
     return said(head=["Column", "Technique"], rows=rows)
 
 
-def population(known: dict[str, Any], own: dict[str, Any]) -> Answer:
+def population(known: Facts, own: Facts) -> Answer:
     """Say what is estimated of the population."""
     found = own["population"]
     if found is None:
@@ -89,7 +93,7 @@ def population(known: dict[str, Any], own: dict[str, Any]) -> Answer:
     )
 
 
-def kmap(known: dict[str, Any], _: dict[str, Any]) -> Answer:
+def kmap(known: Facts, _: Facts) -> Answer:
     """Say what was counted in a population that was given."""
     found = [one for one in sentences.asked_for(known["release"]) if one["population"]]
     if not found:
@@ -100,27 +104,48 @@ def kmap(known: dict[str, Any], _: dict[str, Any]) -> Answer:
     return said(*(f"{one['promise']} Measured: {chance(one['risk'])}." for one in found))
 
 
-def _of_attack(own: dict[str, Any], kind: str, lacking: str) -> Answer:
+def _of_attack(own: Facts, kind: str, lacking: str) -> Answer:
     found = own["attack"]
     if isinstance(found, str):
         return f"Not measured: {found}"
     return said(*(one["sentence"] for one in found[kind])) if found[kind] else lacking
 
 
-def linking(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+def _beside(known: Facts) -> list[str]:
+    """Return the sensitive columns of the tables that are published beside the release."""
+    return [
+        f"{table}.{one['name']}"
+        for table, said in known["release"].get("tables", {}).items()
+        for one in said["columns"]
+        if one["role"] == "sensitive"
+    ]
+
+
+def _no_guesses(known: Facts) -> str:
+    """Say why no values of sensitive columns were guessed."""
+    names = _beside(known)
+    if not names:
+        return "Not measured: no sensitive column is published."
+    return (
+        f"Not measured for {several(names, most=9)}: this attack guesses values of the main table. "
+        "What the requirements allow and what was measured of linked tables is in the public part."
+    )
+
+
+def linking(known: Facts, own: Facts) -> Answer:
     """Say how often guesses are right that link people by their quasi-identifiers."""
     found = own["attack"]
     if isinstance(found, str) or not found["linking"]:
-        return _of_attack(own, "linking", "Not measured: no sensitive column is published.")
+        return _of_attack(own, "linking", _no_guesses(known))
     return said(*(one["sentence"] for one in found["linking"]), *found["remarks"])
 
 
-def inference(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+def inference(_: Facts, own: Facts) -> Answer:
     """Say how often a known column is inferred from the others."""
     return _of_attack(own, "inference", "Not measured: everyone's cells are published.")
 
 
-def guessing(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+def guessing(known: Facts, own: Facts) -> Answer:
     """Say how often guesses are right where the group is known."""
     if own["initial"]["several"]:
         return (
@@ -128,10 +153,13 @@ def guessing(_: dict[str, Any], own: dict[str, Any]) -> Answer:
             "single rows. What the requirements allow and what was measured of people is in the "
             "public part."
         )
-    return _of_attack(own, "guessing", "Not measured: no requirement bounds guesses.")
+    beside = {one for asked in sentences.asked_for(known["release"]) if asked["guess"]
+              for one in asked["columns"]} & {*_beside(known)}  # fmt: skip
+    lacking = "Not measured: no requirement bounds guesses."
+    return _of_attack(own, "guessing", _no_guesses(known) if beside else lacking)
 
 
-def controls(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+def controls(_: Facts, own: Facts) -> Answer:
     """Say what attacks reach on people who are not in the release, or that these are needed."""
     found = own["attack"]
     if not isinstance(found, str) and found["controlled"]:
@@ -142,13 +170,13 @@ def controls(_: dict[str, Any], own: dict[str, Any]) -> Answer:
     )
 
 
-def intruder(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+def intruder(known: Facts, own: Facts) -> Answer:
     """Say how many targets were drawn, and how many guesses were right."""
     found = own["attack"]
     if isinstance(found, str):
         return f"Not measured: {found}"
     if not found["linking"]:
-        return "Not measured: no sensitive column is published."
+        return _no_guesses(known)
     rows = [
         (
             f"{one['column']} {how_near(one['epsilon'])}",
@@ -164,7 +192,7 @@ def intruder(_: dict[str, Any], own: dict[str, Any]) -> Answer:
     return said(head=head, rows=rows)
 
 
-def most_exposed(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+def most_exposed(_: Facts, own: Facts) -> Answer:
     """Say what a stranger learns about the most exposed person."""
     view = own["person"]
     among = "all of them" if own["among"] is None else f"{own['among']:,} of them drawn at random"

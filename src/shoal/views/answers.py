@@ -33,7 +33,7 @@ def the_release(known: dict[str, Any]) -> Answer:
     return said(
         f"{plural(made['rows'], 'row')}{whom}{grouped}, form {made['form']}, made on "
         f"{made['date']} by Shoal {made['shoal']}. Number of the release: {made['id']}.",
-        sentences.gone_sentence(made),
+        *sentences.gone_sentences(made),
         f"Verdict: {verdict.says(made)}.",
         *verdict.because(made),
     )
@@ -86,20 +86,27 @@ def exposed(known: dict[str, Any]) -> Answer:
     lines = verdict.shown(made)
     if not lines:
         return said("No column is published unchanged without a requirement.")
-    found = made["found"]
+    found, names = made["found"], verdict.open_columns(made)
     more = ""
-    if found is not None and found["with_exposed"] is not None:
-        with_them = found["with_exposed"]
+    if found is not None and names:
+        with_them, limit = found["with_exposed"], max(made["threshold"], found["quasi"])
         more = (
-            f"With them, the largest risk of being found is {chance(with_them['largest'])}, and "
-            f"{percent(with_them['above'])} of people are above the threshold."
+            f"For a reader who also knows {several(names)}, the largest risk of being found is "
+            f"{chance(with_them['largest'])}. By the quasi-identifiers alone it is "
+            f"{chance(found['quasi'])}."
         )
+        if limit < 1:
+            more += (
+                f" This reader finds {verdict.share(with_them['above'])} of the people with a "
+                f"chance above {chance(limit)}."
+            )
     rows = [
         (one["column"], *(verdict.spelled(one[key]) for key in ("unique", "certain", "likely")))
         for one in lines
     ]
     head = ["Column", "Unique in their group", "Value certain", "Value likely"]
-    return said(more, verdict.statement(made) or "", head=head, rows=rows)
+    stated = (verdict.statement(made) or "", verdict.otherwise(made) or "")
+    return said(more, *stated, head=head, rows=rows)
 
 
 def measured(known: dict[str, Any]) -> Answer:
@@ -122,7 +129,7 @@ def loss(known: dict[str, Any]) -> Answer:
     rows = [(name, percent(share)) for name, share in made["loss"]["ncp"].items()]
     return said(
         f"{percent(made['loss']['gcp'])} of the detail of the quasi-identifiers is lost (GCP).",
-        sentences.gone_sentence(made),
+        *sentences.gone_sentences(made),
         column_words.told(known),
         head=["Column", "Lost (NCP)"],
         rows=rows,

@@ -66,7 +66,7 @@ def report_values(facts: dict[str, Any]) -> dict[str, Any]:
         "notes": list(sentences.notes(release)),
         "may_publish": may_publish(facts),
         "means": what_it_means(facts),
-        "gone_sentence": sentences.gone_sentence(release),
+        "gone_sentence": " ".join(sentences.gone_sentences(release)),
         "told": column_words.told(facts),
         "counted": counted(facts),
         "regression": regression_sentence(release),
@@ -88,6 +88,7 @@ def _shared(facts: dict[str, Any]) -> dict[str, Any]:
         "measured_in": _measured_in(release),
         "important": sentences.important(release),
         "left_out": sentences.left_out(release),
+        "left_out_of": sentences.left_out,
         "of_gaps": sentences.of_gaps(release),
         "columns": column_words.columns(facts),
         "limits": sentences.limits(release),
@@ -145,13 +146,18 @@ def may_publish(facts: dict[str, Any]) -> str:
     if stands is not None and stands.meets:
         marked = "what is marked Important and to " if sentences.important(release) else ""
         return f"Yes, subject to {marked}the limitations below."
+    if release["form"] == TWO_TABLES:
+        return (
+            "Only where it is no secret who is in the table: the columns that may be known are "
+            "published exactly. There, yes, subject to the limitations below."
+        )
     if release["threshold"] > verdict.USUAL:
         return (
             "To readers under an agreement, yes, subject to the limitations below. For the public, "
             "judge it by the usual threshold first: the owner chose a higher one."
         )
     found = release["found"]
-    if release["form"] != TWO_TABLES and found is not None and found["quasi"] >= 1:
+    if found is not None and found["quasi"] >= 1:
         return (
             "Not to readers who may know a person: at worst, they find that person's row with "
             "certainty."

@@ -128,7 +128,10 @@ def promised(one: Requirement, release: Mapping[str, Any]) -> str:
     if release["groups"] is None:
         return one.principle.promise_matches(" and ".join(one.columns))
     types = types_of(release)
-    return one.promise(unit_of([types.get(name) for name in one.columns]))
+    said = one.promise(unit_of([types.get(name) for name in one.columns]))
+    if one.columns or asked.population or not later_round(release):
+        return said
+    return f"{said} Placeholders for people who left count among these others."
 
 
 def types_of(release: Mapping[str, Any]) -> dict[str, str | None]:
@@ -241,18 +244,21 @@ def later_round(release: Mapping[str, Any]) -> bool:
     return release.get("previous") is not None
 
 
-def gone_sentence(release: Mapping[str, Any]) -> str:
-    """Say how many rows were left out."""
+def gone_sentences(release: Mapping[str, Any]) -> list[str]:
+    """Say how many rows were left out, of the table and of each that is linked with it."""
     if "rows_in" not in release:
-        return "The owner does not say how many rows were left out."
-    rows_in, kept = release["rows_in"], release["rows"]
-    if "previous" in release:
-        kept = release["people"]
-    gone = rows_in - kept
+        return ["The owner does not say how many rows were left out."]
+    tables = release.get("tables", {})
+    first = _gone(release, " of the main table" if tables else "")
+    return [first, *(_gone(table, f" of {name}") for name, table in tables.items())]
+
+
+def _gone(said: Mapping[str, Any], where: str) -> str:
+    rows_in, gone = said["rows_in"], sum(number for number, _ in left_out(said))
     if not gone:
-        return "No row was left out."
+        return f"No row{where} was left out."
     share = percent(Fraction(gone, rows_in))
-    return f"{count(gone)} of {plural(rows_in, 'row')} ({share}) were left out."
+    return f"{count(gone)} of {plural(rows_in, 'row')}{where} ({share}) were left out."
 
 
 def notes(release: Mapping[str, Any]) -> Iterator[str]:

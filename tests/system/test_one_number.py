@@ -1,0 +1,146 @@
+"""Every page about a release gives the same numbers: of being found, and of rows left out."""
+
+import json
+import random
+import re
+from html import unescape
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.runs.facts import facts_of
+from shoal.views.dossier import NORMS
+from shoal.views.sentences import gone_sentences, left_out
+from shoal.views.words import chance
+from system.shell import run
+
+REQUIRE = ("--require", "EpsilonM(epsilon=200, m=3)")
+WAYS = {
+    "plain": (),
+    "stated": ("--other", "ward", "--nobody-knows", "ward"),
+    "two-tables": ("--form", "two-tables"),
+    "people": ("--person", "who"),
+    "suppressed": ("--require", "KAnonymity(k=5)", "--suppress", "20%", "--missing", "drop"),
+    "held out": ("--hold-out", "20%"),
+    "series": ("--ledger",),
+    "series of two tables": ("--ledger", "--form", "two-tables"),
+}
+
+
+def text_of(page):
+    plain = re.sub(r"<(style|svg)\b.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", unescape(plain).replace("\xa0", " "))
+
+
+def a_table(seed, begin=0, rows=120, each=1, gaps=0):
+    drawn = random.Random(seed)
+    ages = {n: drawn.randint(20, 70) for n in range(begin, begin + rows)}
+    lines = [
+        (n, None if n % 11 < gaps else ages[n], drawn.choice("ab"), drawn.choice("xyz"), pay)
+        for n in ages
+        for pay in drawn.sample(range(1000, 60000), drawn.randint(1, each))
+    ]
+    return pl.DataFrame(lines, ["who", "age", "town", "ward", "pay"], orient="row")
+
+
+def released(way, folder):
+    """Make a release on the command line, of a series the second round, and return its place."""
+    asked = list(WAYS[way])
+    tables = [a_table(1, each=3 if way == "people" else 1, gaps=2 * (way == "suppressed"))]
+    if way == "held out":
+        asked += ["--hold-out-file", folder / "held.csv"]
+    if "--ledger" in asked:
+        asked.insert(1, folder / "ledger")
+        asked += ["--person", "who"]
+        stay = tables[0].filter(pl.col("who") % 4 > 0)
+        tables.append(pl.concat([stay, a_table(2, begin=1000, rows=40)]))
+    for place, table in enumerate(tables):
+        table.write_csv(folder / f"{place}.csv")
+        done = run("anonymize", folder / f"{place}.csv", "--quasi", "age,town", "--sensitive",
+                   "pay", *REQUIRE, *asked, "--output", folder / f"out{place}")  # fmt: skip
+        assert done.code == 0, done.said
+    return folder / f"out{len(tables) - 1}", tables[-1]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_chance_of_being_found_is_one_number(way, tmp_path):
+    place, _ = released(way, tmp_path)
+    manifest = json.loads((place / "manifest.json").read_text())
+    quasi = manifest["found"]["quasi"]
+    seen = facts_of(place)["exposure"]
+    assert seen["largest_risk"] == quasi
+    assert seen["smallest"] == round(1 / quasi)
+    shoal.certificate(place, tmp_path / "c.html")
+    shoal.dossier(place, tmp_path / "d.html", norm="ema")
+    report, page, dossier = (
+        text_of(path.read_text())
+        for path in (place / "report.html", tmp_path / "c.html", tmp_path / "d.html")
+    )
+    assert f"at worst {chance(quasi)} ".replace("\xa0", " ") in report
+    assert f"Largest risk: {chance(quasi)}".replace("\xa0", " ") in dossier
+    if manifest.get("previous"):
+        assert quasi > 1 / 3  # more than the rows of any group say
+        assert "finding a person threshold" in page
+    if way == "two-tables":
+        assert quasi == 1
+        assert "Only where it is no secret who is in the table" in report
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_rows_that_were_left_out_add_up(way, tmp_path):
+    place, table = released(way, tmp_path)
+    manifest = json.loads((place / "manifest.json").read_text())
+    series = "previous" in manifest
+    kept = manifest["people"] if series else manifest["rows"]
+    assert manifest["rows_in"] == table.height
+    gone = sum(number for number, _ in left_out(manifest))
+    assert gone == manifest["rows_in"] - kept
+    (said,) = gone_sentences(manifest)
+    assert (said == "No row was left out.") == (gone == 0)
+    assert not gone or said.startswith(f"{gone} of {table.height} rows")
+
+
+def test_rows_and_columns_of_linked_tables_are_not_forgotten(tmp_path):
+    people = a_table(3, rows=90)
+    visits = a_table(4, rows=90, each=3).select("who", cost="pay", why="ward")
+    people.select("who", "age", "town").write_csv(tmp_path / "people.csv")
+    visits.write_csv(tmp_path / "visits.csv")
+    place = tmp_path / "out"
+    done = run("anonymize", tmp_path / "people.csv", "--person", "who", "--quasi", "age,town",
+               "--linked", f"visits={tmp_path / 'visits.csv'}", "--most-rows", 2, "--sensitive",
+               "visits.cost,visits.why", "--require", "visits.cost: EpsilonM(epsilon=50, m=2)",
+               "--output", place)  # fmt: skip
+    assert done.code == 0, done.said
+    manifest = json.loads((place / "manifest.json").read_text())
+    stated = manifest["tables"]["visits"]
+    gone = stated["rows_in"] - stated["rows"]
+    assert gone > 0
+    assert sum(number for number, _ in left_out(stated)) == gone
+    said = f"{gone} of {visits.height} rows of visits"
+    assert text_of((place / "report.html").read_text()).count(said) == 1
+    shoal.certificate(place, tmp_path / "c.html")
+    page = text_of((tmp_path / "c.html").read_text())
+    assert f"rows of visits left out {gone}" in page
+    assert "visits.why sensitive, nothing required" in page
+    assert "visits.cost protected published exactly a value within 50 of the guess" in page
+    for norm in NORMS:
+        file = tmp_path / f"{norm}.html"
+        shoal.dossier(place, file, norm=norm, original=tmp_path / "people.csv", person="who")
+        public, annex = (
+            text_of(path.read_text()) for path in (file, tmp_path / f"{norm}-private.html")
+        )
+        assert "No row was left out" not in public
+        assert (said in public) == ("were left out" in public)
+        assert "no sensitive column" not in annex
+        assert "no requirement bounds guesses" not in annex
+        assert "Not measured for visits.cost and visits.why" in annex
+
+
+def test_a_column_that_nobody_knows_is_not_counted_as_known(tmp_path):
+    place, _ = released("stated", tmp_path)
+    shoal.dossier(place, tmp_path / "d.html", norm="gdpr")
+    page = text_of((tmp_path / "d.html").read_text())
+    assert "The owner states that no reader knows ward of a person." in page
+    assert "A reader who does know ward can tell" in page
+    assert "who also knows ward, the largest" not in page
