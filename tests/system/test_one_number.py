@@ -144,3 +144,81 @@ def test_a_column_that_nobody_knows_is_not_counted_as_known(tmp_path):
     assert "The owner states that no reader knows ward of a person." in page
     assert "A reader who does know ward can tell" in page
     assert "who also knows ward, the largest" not in page
+
+
+def pages_of(place, folder, norm="hipaa"):
+    """Return what certificate, dossier and report of a release say."""
+    certificate, dossier = folder / "c.html", folder / f"{norm}.html"
+    run("certificate", place, certificate)
+    shoal.dossier(place, dossier, norm=norm)
+    files = (certificate, dossier, place / "report.html")
+    return [text_of(path.read_text()) for path in files]
+
+
+def test_a_promise_that_is_broken_is_not_repeated_as_one(tmp_path):
+    place, _ = released("plain", tmp_path)
+    file = place / "release.csv"
+    lines = file.read_text().splitlines()
+    first = lines[1].split(",")[0]
+    spoiled = [",".join([*one.split(",")[:-1], "7"]) if one.split(",")[0] == first else one
+               for one in lines]  # fmt: skip
+    file.write_text("\n".join(spoiled) + "\n")
+    done = run("certificate", place, tmp_path / "red.html")
+    assert done.code == 1
+    assert "Do not sign it." in done.said
+    assert "sign it." not in done.said.replace("Do not sign it.", "")
+    page = text_of((tmp_path / "red.html").read_text())
+    assert "(any other guess: at most 2 in 3). The release does not keep this." in page
+    assert "pay protected published exactly EpsilonM(epsilon=200, m=3) does not hold" in page
+
+
+def test_a_dossier_warns_of_what_report_and_certificate_warn(tmp_path):
+    frame = a_table(6).with_columns(pay=pl.col("pay").clip(upper_bound=50000) + 1)
+    frame.write_csv(tmp_path / "t.csv")
+    done = run("anonymize", tmp_path / "t.csv", "--quasi", "age,town", "--sensitive", "pay",
+               *REQUIRE, "--seed", 1, "--top", "pay=40000", "--suppress", "40%",
+               "--output", tmp_path / "out")  # fmt: skip
+    assert done.code == 0, done.said
+    for page in pages_of(tmp_path / "out", tmp_path):
+        assert "made with a fixed seed, for testing" in page
+        assert "above 40000 given as 40000, then published exactly" in page
+    assert "1 column was rounded or cut off" in text_of(
+        (tmp_path / "out" / "report.html").read_text()
+    )
+
+
+def test_readers_consider_people_where_rows_are_about_people(tmp_path):
+    place, _ = released("people", tmp_path)
+    certificate, _, report = pages_of(place, tmp_path)
+    for page in (certificate, report):
+        for group in ("the group", "that group"):
+            assert f"everyone in {group} with as many rows as the person equally likely" in page
+            assert f"every row of {group} equally likely" not in page
+
+
+@pytest.mark.parametrize("way", ["series", "two-tables", "plain"])
+def test_thresholds_count_those_who_are_there(way, tmp_path):
+    place, _ = released(way, tmp_path)
+    manifest = json.loads((place / "manifest.json").read_text())
+    shoal.dossier(place, tmp_path / "d.html", norm="iso27559")
+    page = text_of((tmp_path / "d.html").read_text())
+    smallest = int(re.search(r"The smallest group has ([0-9]+) p", page)[1])
+    if way == "two-tables":
+        assert "The rarest description is that of 1 row." in page
+        assert smallest >= 3
+    else:
+        assert smallest == round(1 / manifest["found"]["quasi"])
+    if way == "series":
+        assert "The values of people who left still count" in page
+
+
+def test_linked_columns_are_told_apart_too(tmp_path):
+    people, visits = a_table(3, rows=60), a_table(4, rows=60).select("who", cost="pay")
+    people.select("who", "age", "town").write_csv(tmp_path / "people.csv")
+    visits.write_csv(tmp_path / "visits.csv")
+    done = run("anonymize", tmp_path / "people.csv", "--person", "who", "--quasi", "age,town",
+               "--linked", f"visits={tmp_path / 'visits.csv'}", "--sensitive", "visits.cost",
+               *REQUIRE, "--output", tmp_path / "out")  # fmt: skip
+    assert done.code == 0, done.said
+    _, dossier, _ = pages_of(tmp_path / "out", tmp_path)
+    assert "visits.cost 60 100%" in dossier

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.table.schema import PERSON, RESERVED
+from shoal.table.schema import PERSON, REAL, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,10 +28,13 @@ PERCENT = 10
 CLOSE = 1e-9  # of a total: what is as near is a tie
 
 
-def group_sizes(rows: pl.DataFrame) -> dict[str, Any]:
-    """Count the groups with fewer people than each threshold."""
+def group_sizes(rows: pl.DataFrame, *, series: bool = False) -> dict[str, Any]:
+    """Count the groups with fewer people than each threshold; in a series, real ones."""
     whom = rows.select(RESERVED, PERSON).unique() if PERSON in rows.columns else rows
     sizes = whom.group_by(RESERVED).len()["len"]
+    if series:
+        real = pl.col(REAL).cast(pl.String).cast(pl.Int64)
+        sizes = rows.group_by(RESERVED).agg(real.first())[REAL]
     return {
         "groups": len(sizes),
         "smallest": int(sizes.min() or 0),  # type: ignore[arg-type]

@@ -59,6 +59,12 @@ def certificate(
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     show.print_json(found.to_dict()) if json else print_audit(found)
-    show.note(f"Print {file} and sign it.", quiet=quiet)
+    ready = {
+        "holds": f"Print {file} and sign it.",
+        "holds-with-open-questions": f"{file} names open questions. Settle them first.",
+        "does-not-hold": f"{file} says what does not hold. Do not sign it.",
+    }
+    verdict = found.to_dict()["verdict"] if found.holds else "does-not-hold"
+    show.note(ready[verdict], quiet=quiet)
     if not found.holds:
         raise typer.Exit(1)

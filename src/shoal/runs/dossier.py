@@ -177,7 +177,7 @@ def _measured(published: Published) -> dict[str, Any]:
     sensitive = manifest.named("sensitive")
     return {
         "harbor": [one.to_dict() for one in safe_harbor(cells, shown, int(manifest.date[:4]))],
-        "group_sizes": group_sizes(rows) if grouped else None,
+        "group_sizes": group_sizes(rows, series=manifest.in_series) if grouped else None,
         "dominance": [dominance(rows, name) for name in sensitive] if grouped else [],
         "distinct": {name: int(column.n_unique()) for name, column in cells.items()},
     }

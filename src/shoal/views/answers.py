@@ -70,9 +70,10 @@ def residual(known: dict[str, Any]) -> Answer:
     within = "at most" if seen["largest_kept"] else "above"
     limit = chance(Fraction(seen["threshold"]))
     stands = verdict.public(made)
+    whom = people if made.get("people") else lambda number: plural(number, "row")
     return said(
         f"Largest risk: {chance(seen['largest_risk'])}, {within} the threshold of {limit}. The "
-        f"smallest group has {seen['smallest']:,} members.",
+        f"rarest description is that of {whom(seen['smallest'])}.",
         f"Average risk: {chance(seen['average_risk'])}.",
         f"{percent(seen['unique'])} are alone with their description, and {percent(seen['above'])} "
         "have a risk above the threshold.",
@@ -220,15 +221,13 @@ def safe_harbor(known: dict[str, Any]) -> Answer:
 def distinguishability(known: dict[str, Any]) -> Answer:
     """Say how far each column tells rows apart."""
     cells = {one["column"]: one for one in known["shown"]["cells"]}
-    rows = [
-        (
-            one["name"],
-            f"{known['distinct'].get(one['name'], 0):,}",
-            percent(cells[one["name"]]["exact"]) if one["name"] in cells else "100%",
-        )
-        for one in known["release"]["columns"]
-        if one["name"] in known["distinct"]
-    ]
+    rows = []
+    for one in column_words.columns(known):
+        name = one["name"]
+        if name in known["distinct"]:
+            exact = percent(cells[name]["exact"]) if name in cells else one["done"]
+            exact = "100%" if one["done"] in column_words.WHOLE else exact
+            rows.append((name, f"{known['distinct'][name]:,}", exact))
     return said(head=["Column", "Different published cells", "Exact cells"], rows=rows)
 
 
@@ -246,8 +245,9 @@ def thresholds(known: dict[str, Any]) -> Answer:
             continue
         rows += [
             (
-                f"{one['column']}: the {'largest value' if n == 1 else f'{n} largest values'} "
-                f"make up less than {k}% of the total",
+                f"{one['column']}: the "
+                f"{'largest value makes' if n == 1 else f'{n} largest values make'} "
+                f"up less than {k}% of the total",
                 f"{over:,} of {of}",
             )
             for n, k, over in one["shares"]
@@ -257,9 +257,11 @@ def thresholds(known: dict[str, Any]) -> Answer:
             (f"{one['column']}: no one knows the largest value to within {p}%", f"{over:,} of {of}")
         )
     more = "Columns without numbers, or with negative ones, are left aside." if lacking else ""
+    if known["release"].get("previous") and known["dominance"]:
+        more += " The values of people who left still count: no file says which rows are theirs."
     return said(
         f"The smallest group has {people(sizes['smallest'])}.",
-        more,
+        more.strip(),
         head=["Rule, measured per group", "Groups in breach"],
         rows=rows,
     )

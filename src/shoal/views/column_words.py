@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.exact import percent, unit_of, wide
 from shoal.table.forms import TWO_TABLES
 from shoal.table.schema import PSEUDONYM
-from shoal.views.sentences import asked_for, later_round, types_of
+from shoal.views.sentences import asked_for, later_round, trimmed_words, types_of
 from shoal.views.words import chance, extent, in_hundred, percent_up, plural
 
 if TYPE_CHECKING:
@@ -24,13 +24,16 @@ ROLES = {
 }
 
 
+WHOLE = EXACT, AT_FIRST = "published exactly", "published as it was at first"
+
+
 def columns(facts: Facts) -> list[dict[str, Any]]:
     """Return what was done to every published column, and what one of its cells tells."""
     release = facts["release"]
     widths = {one["column"]: one for one in facts["shown"]["cells"]}
     asked, lost = asked_for(release), release["loss"]["ncp"]
     apart = release["form"] == TWO_TABLES
-    whole = "published as it was at first" if later_round(release) else "published exactly"
+    whole = AT_FIRST if later_round(release) else EXACT
     found = []
     for one in release["columns"]:
         name, role = one["name"], one["role"]
@@ -53,7 +56,7 @@ def columns(facts: Facts) -> list[dict[str, Any]]:
         else:
             done = "the mean of its group" if one.get("survey_weight") else whole
             entry |= {"done": done, "cell": ""}
-        found.append(entry)
+        found.append(_rounded(entry, one))
     for table, said in release.get("tables", {}).items():
         for one in said["columns"]:
             name = f"{table}.{one['name']}"
@@ -61,8 +64,14 @@ def columns(facts: Facts) -> list[dict[str, Any]]:
             entry |= {"done": whole, "cell": ""}
             if one["role"] == "sensitive":
                 entry |= _protected(name, asked, release)
-            found.append(entry)
+            found.append(_rounded(entry, one))
     return found
+
+
+def _rounded(entry: dict[str, Any], stated: Facts) -> dict[str, Any]:
+    """Say first of a column that its numbers were rounded or cut off, where they were."""
+    words = trimmed_words(stated)
+    return entry if not words else entry | {"done": f"{words}, then {entry['done']}"}
 
 
 def _protected(name: str, asked: Sequence[Facts], release: Facts) -> dict[str, str]:
@@ -115,18 +124,29 @@ MOSTLY = 0.5  # of the cells are exact: then the median says nothing
 def told(facts: Facts) -> str:
     """Say what was made coarser, and what is exact."""
     release = facts["release"]
-    every = columns(facts)
+    done = [one["done"] for one in columns(facts)]
+    coarse = sum(one.endswith("made coarser") for one in done)
+    trimmed = sum(", then " in one for one in done if not one.endswith("made coarser"))
+    kept = sum(one in WHOLE for one in done)
+    others = len(done) - coarse - trimmed - kept
     then = ", as of each person's first release in the series" if later_round(release) else ""
-    if release["form"] == TWO_TABLES:
-        return (
-            f"Every column is exact{then}. What is lost is which value of a group belongs to which "
-            "person."
-        )
-    coarse = [one for one in every if one["done"] == "made coarser"]
-    kept = len(every) - len(coarse)
-    first = f"{plural(len(coarse), 'column')} {'was' if len(coarse) == 1 else 'were'} made coarser."
-    if not kept:
-        return first
-    rest = "Which value belongs to whom is lost." if release["groups"] is not None else ""
-    many = f"{plural(kept, 'column')} {'is' if kept == 1 else 'are'} exact{then}."
-    return " ".join(filter(None, (first, many, rest)))
+    said = [
+        (coarse, "was", "were", "made coarser"),
+        (trimmed, "was", "were", "rounded or cut off"),
+        (others, "holds", "hold", "means, hashes or what was not measured"),
+        (kept, "is", "are", f"exact{then}"),
+    ]
+    apart = release["form"] == TWO_TABLES
+    if apart and kept == len(done):
+        first = [f"Every column is exact{then}."]
+    else:
+        first = [
+            f"{plural(number, 'column')} {one if number == 1 else more} {what}."
+            for number, one, more, what in said
+            if number
+        ]
+    if apart:
+        first.append("What is lost is which value of a group belongs to which person.")
+    elif kept and release["groups"] is not None:
+        first.append("Which value belongs to whom is lost.")
+    return " ".join(first)

@@ -28,7 +28,8 @@ def document(shown: dict[str, Any]) -> bytes:
     page.core_properties.title = f"{shown['title']}: {shown['norm']}"
     page.add_heading(shown["title"], 0)
     page.add_paragraph(f"{shown['norm']}. {shown['source']}")
-    for text in (shown.get("warning"), *shown.get("complaints", ()), shown["disclaimer"]):
+    noted = (*shown.get("complaints", ()), *shown.get("important", ()))
+    for text in (shown.get("warning"), *noted, shown["disclaimer"]):
         if text:
             page.add_paragraph().add_run(text).bold = True
     if shown.get("over"):

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UsageError, nearest
-from shoal.views import verdict
+from shoal.views import sentences, verdict
 from shoal.views.annex import PRIVATE_FACTS, over
 from shoal.views.answers import PUBLIC_FACTS
 from shoal.views.commands import flag
@@ -76,6 +76,7 @@ def public(
         "shoal": release["shoal"],
         "says": verdict.says(release),
         "complaints": list(complaints),
+        "important": sentences.important(release),
         "lead": (
             f"Shoal computed {kinds.count('computed')} of {len(kinds)} fields from the published "
             f"files. The schema file answers {told}."

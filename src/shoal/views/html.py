@@ -126,8 +126,9 @@ def _measured_in(release: dict[str, Any]) -> str:
         return "Measured against the original table, for everyone in it."
     return (
         f"Measured in all {plural(release['groups'], 'group')} of the published file. This assumes "
-        "a reader who knows which group a person is in, considers every row of the group equally "
-        "likely, and knows nothing else about the sensitive values."
+        "a reader who knows which group a person is in, considers "
+        f"{sentences.candidates_of(release)} equally likely, and knows nothing else about the "
+        "sensitive values."
     )
 
 

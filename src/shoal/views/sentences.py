@@ -39,6 +39,10 @@ ISOLATING = (
     "The size of a group limits the chance of finding a given person by the columns that others "
     "may know. It does not rule out a description that fits exactly one row."
 )
+WITHOUT_GROUPS = (
+    "The number of rows that match a person limits the chance of finding a given person by the "
+    "columns that others may know. It does not rule out a description that fits exactly one row."
+)
 TIGHT_ENDS = (
     " The ends of a cell are values of people in the group, so “in this group, at this end "
     "of the cell” describes one person in most groups (Cohen and Nissim, PNAS 2020)."
@@ -48,12 +52,12 @@ CUT_ENDS = (
     "to a cut. The outermost ends are the bounds of a column. Where the owner stated none, they "
     "are the smallest and the largest published value, which are values of people."
 )
-CONDITION: Said = (
-    "The assumption.",
+CONDITION = (
     "The numbers assume a reader who knows which group a person is in, from the columns that may "
-    "be known, and who considers every row of that group equally likely. They are about single "
-    "groups: where several groups fit a person, some guesses may be right more often.",
+    "be known, and who considers {every} equally likely. They are about single groups: where "
+    "several groups fit a person, some guesses may be right more often."
 )
+BROKEN = " The release does not keep this."
 ODDS = 3  # how many times as likely a row may be of which report and certificate speak
 NESTED: Said = (
     "The finer release.",
@@ -111,6 +115,7 @@ def asked_for(release: Mapping[str, Any]) -> list[dict[str, Any]]:
             "guess": one.guess,
             "by_distance": one.principle.pairs is not None and one.principle.pairs.by_distance,
             "promise": promised(one, release),
+            "kept": promised(one, release) + ("" if measured[repr(one)]["holds"] else BROKEN),
             "by_matches": release["groups"] is None,
             **measured[repr(one)],
         }
@@ -149,8 +154,8 @@ def important(release: Mapping[str, Any]) -> list[str]:
         said.append(
             "The requirements hold only against readers who do not know how many rows a person "
             f"has. {people(release['alone'])} of {count(release['people'])} "
-            f"{'is' if release['alone'] == 1 else 'are'} the only one in their group with their "
-            "number of rows."
+            f"{'is the only one' if release['alone'] == 1 else 'are the only ones'} in their group "
+            "with their number of rows."
         )
     said += verdict.unprotected({**release})
     if release["form"] == TWO_TABLES:
@@ -162,7 +167,9 @@ def important(release: Mapping[str, Any]) -> list[str]:
             f"{'was' if dropped == 1 else 'were'} excluded because of missing values. The "
             "published table describes the others."
         )
-    trims = [f"{one['name']} ({words})" for one in release["columns"] if (words := _trimmed(one))]
+    trims = [
+        f"{one['name']} ({words})" for one in release["columns"] if (words := trimmed_words(one))
+    ]
     if trims:
         said.append(
             f"Numbers were rounded or cut off before publication: {', '.join(trims)}. The "
@@ -206,8 +213,19 @@ def at_odds(release: Mapping[str, Any]) -> str:
     )
 
 
+def candidates_of(release: Mapping[str, Any], group: str = "the group") -> str:
+    """Say what a reader considers equally likely, who knows the group of a person."""
+    if not release.get("people") or "previous" in release:
+        return f"every row of {group}"
+    if release.get("rows_known") is False:
+        return f"everyone in {group}"
+    return f"everyone in {group} with as many rows as the person"
+
+
 def isolating(release: Mapping[str, Any]) -> Said:
     """Say what the size of groups does not limit, and what the ends of cells add to that."""
+    if release["groups"] is None:
+        return ("Isolating some person.", WITHOUT_GROUPS)
     ends = CUT_ENDS if "cells" in release else "" if release["form"] == TWO_TABLES else TIGHT_ENDS
     return ("Isolating some person.", ISOLATING + ends)
 
@@ -222,7 +240,8 @@ def limits(release: Mapping[str, Any]) -> list[Said]:
     if release["groups"] is None:
         said += [("The assumption.", one) for one in release.get("adversary", ())]
     else:
-        said.append((CONDITION[0], f"{CONDITION[1]}{at_odds(release)}"))
+        every = CONDITION.format(every=candidates_of(release, "that group"))
+        said.append(("The assumption.", f"{every}{at_odds(release)}"))
     if "coarsened_from" in release:
         said.append(NESTED)
     said += SERIES if "previous" in release else ()
@@ -281,7 +300,7 @@ def notes(release: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _trimmed(column: dict[str, Any]) -> str:
+def trimmed_words(column: Mapping[str, Any]) -> str:
     """Return what was done to the numbers of a column, by what a report says of it."""
     limits = {key: column.get(key) for key in ("bottom", "top")}
     return read_trim(column["name"], step=column.get("round"), **limits).words
