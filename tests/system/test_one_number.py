@@ -222,3 +222,31 @@ def test_linked_columns_are_told_apart_too(tmp_path):
     assert done.code == 0, done.said
     _, dossier, _ = pages_of(tmp_path / "out", tmp_path)
     assert "visits.cost 60 100%" in dossier
+
+
+def test_a_dossier_says_whether_it_measured_again(tmp_path):
+    table = a_table(8)
+    for method in ("Freeform()", None):
+        place = tmp_path / str(method)
+        schema = shoal.Schema(quasi=["age", "town"], sensitive="pay")
+        how = {} if method is None else {"method": method}
+        shoal.anonymize(table, schema, require="KAnonymity(k=3)", **how).write(place)
+        for norm in ("ema", "iso27559"):
+            file = tmp_path / f"{norm}-{method}.html"
+            shoal.dossier(place, file, norm=norm)
+            page = text_of(file.read_text())
+            assert ("measurements that the manifest states" in page) == (method is not None)
+            assert ("was measured again" in page) == (method is None and norm == "iso27559")
+
+
+def test_a_dossier_shows_what_the_files_show_and_not_what_is_stated(tmp_path):
+    place, _ = released("stated", tmp_path)
+    manifest = json.loads((place / "manifest.json").read_text())
+    before = manifest["inferred"]["ward"]["certain"]
+    manifest["inferred"]["ward"]["certain"] = 0.987
+    (place / "manifest.json").write_text(json.dumps(manifest))
+    shoal.dossier(place, tmp_path / "d.html", norm="gdpr")
+    page = text_of((tmp_path / "d.html").read_text())
+    assert "98.7%" not in page
+    assert f"{100 * before:.3g}% of the people, and" in page
+    assert "Does not hold" in page

@@ -149,13 +149,13 @@ def _known(place: Path, manifest: Manifest) -> tuple[dict[str, Any], list[str]]:
         one.principle.population for one in requirements(manifest.require, *schema.protected)
     )
     if not manifest.grouped or outside:  # which takes the original, or a population
-        return facts_of(place), []
+        return facts_of(place) | {"again": False}, []
     found = audited(place)
     if found.shown is None:
         raise AuditFailed(" ".join(found.complaints()))
-    return facts(manifest.but(measured=found.measured()), found.alike, found.shown), (
-        found.complaints()
-    )
+    measured = manifest.but()
+    found.state(measured)
+    return facts(measured, found.alike, found.shown) | {"again": True}, found.complaints()
 
 
 def _measured(published: Published) -> dict[str, Any]:

@@ -16,6 +16,11 @@ from shoal.views.words import chance, people, plural, several
 Answer = dict[str, Any] | str
 NO_GROUPS = "This release has no groups, so it is not measured from the files alone."
 
+NOT_AGAIN = (
+    "These are the measurements that the manifest states. To measure them again takes the original "
+    "table, or the population: shoal audit."
+)
+
 
 def said(*texts: str, head: list[str] | None = None, rows: Any = ()) -> Answer:
     """Return an answer, with a table where it has a head."""
@@ -121,7 +126,8 @@ def measured(known: dict[str, Any]) -> Answer:
         )
         for one in sentences.asked_for(known["release"])
     ]
-    return said(head=["Requirement", "Measured", "Allowed", ""], rows=rows)
+    from_manifest = "" if known["again"] else NOT_AGAIN
+    return said(from_manifest, head=["Requirement", "Measured", "Allowed", ""], rows=rows)
 
 
 def loss(known: dict[str, Any]) -> Answer:
@@ -160,7 +166,10 @@ def method(known: dict[str, Any]) -> Answer:
     made = known["release"]
     return said(
         f"Method {made['method']}, requirements {several(made['require'], most=9)}, form "
-        f"{made['form']}. Every requirement was measured again on the published files."
+        f"{made['form']}.",
+        "Every requirement was measured again on the published files."
+        if known["again"]
+        else NOT_AGAIN,
     )
 
 
