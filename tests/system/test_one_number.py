@@ -229,8 +229,7 @@ def test_a_dossier_says_whether_it_measured_again(tmp_path):
     for method in ("Freeform()", None):
         place = tmp_path / str(method)
         schema = shoal.Schema(quasi=["age", "town"], sensitive="pay")
-        how = {} if method is None else {"method": method}
-        shoal.anonymize(table, schema, require="KAnonymity(k=3)", **how).write(place)
+        shoal.anonymize(table, schema, require="KAnonymity(k=3)", method=method).write(place)
         for norm in ("ema", "iso27559"):
             file = tmp_path / f"{norm}-{method}.html"
             shoal.dossier(place, file, norm=norm)
