@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 def among_published(
     published: Published, cover: CellCover, original: pl.DataFrame, whom: PersonOf
 ) -> NDArray[np.bool_]:
-    """Return for each person of the original whether a row of theirs may be published."""
+    """Return for each person of the original whether a row of theirs may be published.
+
+    In a series everyone may be: it repeats values that may have changed since. So may everyone
+    where no row fits, of a table that was read otherwise.
+    """
+    everyone = np.ones(len(whom), bool)
+    if published.manifest is not None and published.manifest.in_series:
+        return everyone
     own, carried = _exact_values(published, original)
     found = np.zeros(original.height, bool)
     for (description, rows), values in zip(
@@ -37,7 +44,7 @@ def among_published(
         found[rows] |= np.isin(own[rows], values)
     inside = np.zeros(len(whom), bool)
     inside[whom.labels[found]] = True
-    return inside
+    return inside if inside.any() else everyone
 
 
 def _exact_values(
@@ -46,9 +53,12 @@ def _exact_values(
     """Return a number for the exact cells of each row: of the original, and of the release."""
     schema, table = published.schema, published.table
     known = trimmed(original, schema, "sensitive", "other")
+    known = schema.read_numbers(known, "sensitive")
     both = np.zeros(original.height + table.height, np.int64)
     for name in (*schema.sensitive, *schema.other):
         if name == schema.survey_weight or not {name} <= {*known.columns} & {*table.columns}:
+            continue
+        if original[name].dtype.is_temporal():  # which a release spells in a way of its own
             continue
         numeric = published.sensitive(name).numeric
         codes = code_both(known[name], table[name], numeric=numeric)[0].codes.astype(np.int64)

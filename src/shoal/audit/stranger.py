@@ -350,7 +350,7 @@ class Stranger:
         candidates; of several still, who comes first. People who are not in the release are left
         aside where anybody else is there.
         """
-        people = self.among if len(self.among) else np.arange(len(self.whom))
+        people = self.among
         sample = draw(len(people), most, seed)
         worst: tuple[bool, Fraction, int] | None = None
         chosen = 0

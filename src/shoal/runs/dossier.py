@@ -21,7 +21,7 @@ from shoal.audit.published import read_release
 from shoal.audit.safe_harbor import safe_harbor
 from shoal.audit.sampled import population_risk
 from shoal.audit.stranger import Stranger
-from shoal.errors import AuditFailed, InputError, ShoalError, UsageError, option
+from shoal.errors import AuditFailed, ShoalError, UsageError, option
 from shoal.release.places import PRIVATE, PUBLIC, check_beside, write_whole
 from shoal.release.statement import check_context
 from shoal.runs.attacking import attack
@@ -193,12 +193,6 @@ def _private(
     """Return what the original table adds: for the owner alone."""
     stranger = Stranger.of(published, table, person=person, hierarchies=said.hierarchies)
     sizes, among = stranger.alike_today(), stranger.among
-    if not len(among):
-        msg = (
-            "No row of the original fits a published row that has the same protected values. Give "
-            "the table that the release was made from, with the options it was read with."
-        )
-        raise InputError(msg)
     chosen, sample = stranger.most_exposed(PEOPLE)
     size = answers.get("population_size", "").replace(",", "").replace("_", "").strip()
     whole = int(size) if size.isdecimal() and int(size) >= int(sizes.sum()) else None
@@ -209,6 +203,7 @@ def _private(
             "among": len(among),
             "published": published.stated.people or published.stated.rows,
             "original": len(stranger.whom),
+            "series": published.stated.in_series,
             "several": stranger.whom.given,
         },
         "rows": table[np.sort(stranger.whom.rows_of(among)[0])],

@@ -21,9 +21,14 @@ def over(found: Facts) -> str:
     """Say over whom the numbers of the annex are taken."""
     count = people if found["several"] else lambda number: plural(number, "row")
     some, published, whole = (found[key] for key in ("among", "published", "original"))
-    if some == published == whole:
+    if some == published == whole and not found["series"]:
         each = " Each has a published row." if found["several"] else " All are published."
         return f"All numbers are over all {count(whole)} of the original table.{each}"
+    if some == whole:
+        return (
+            f"All numbers are over all {count(whole)} of the original table. The release publishes "
+            f"{count(published)}, and its files do not say which ones these are."
+        )
     if some == published:
         return (
             f"All numbers are over the {count(some)} that are published, of the {count(whole)} of "
