@@ -93,6 +93,30 @@ class NotAchievable(ShoalError):
         super().__init__(sentence)
 
 
+class Hindered(NotAchievable):
+    """Not reached; what would help is tried when somebody reads the sentence, and costs searches.
+
+    Trials of which only the price matters are refused without that.
+    """
+
+    def __init__(self, explain: Callable[[], str]) -> None:
+        super().__init__("")
+        del self.sentence
+        self._explain = explain
+
+    def __getattr__(self, name: str) -> str:
+        if name != "sentence":
+            raise AttributeError(name)
+        self.sentence = self._explain()
+        return self.sentence
+
+    def __str__(self) -> str:
+        return spell(self.sentence)
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return NotAchievable, (self.sentence,)
+
+
 class TooCrowded(NotAchievable):
     """Not achievable or not reached while certain rows are there."""
 

@@ -1,10 +1,13 @@
 """Refusals speak of people where rows are about people."""
 
+import pickle
+
 import numpy as np
 import polars as pl
 import pytest
 
 import shoal
+from shoal.engines import people
 from shoal.errors import UsageError
 from shoal.principles.groups import Groups
 from shoal.table.coded import code_table
@@ -43,6 +46,22 @@ def test_refusals_count_people(require, method, most, suppress):
     assert said.count("allows") <= 1  # once is enough
 
 
+def test_what_would_help_is_tried_when_somebody_reads_it(monkeypatch):
+    """A price of what cannot be kept costs no further searches; the sentence is worked out once."""
+    tried = []
+    enough = people._Search.enough_gone
+    monkeypatch.setattr(people._Search, "enough_gone", lambda *one: tried.append(1) or enough(*one))
+    schema = shoal.Schema(quasi="age", sensitive="charges", person="who")
+    with pytest.raises(shoal.NotAchievable) as caught:
+        shoal.anonymize(TABLE, schema, require="EpsilonM(epsilon=1, m=3)")
+    assert tried == []
+    said = str(caught.value)
+    assert len(tried) == 1
+    sent = pickle.loads(pickle.dumps(caught.value))
+    assert (str(sent), sent.fix, sent.exit_code) == (said, caught.value.fix, 3)
+    assert len(tried) == 1
+
+
 def test_a_share_of_a_population_is_refused_with_the_reason(tmp_path):
     require = "DeltaPresence(high=0.5)"
     schema = shoal.Schema(quasi="age", sensitive="charges", person="who")
@@ -56,10 +75,10 @@ def test_a_share_of_a_population_is_refused_with_the_reason(tmp_path):
 def test_a_dissimilarity_that_nothing_keeps_is_refused_before_a_search(monkeypatch):
     """Everybody is near to everybody; exchanges would try for minutes."""
     monkeypatch.setattr("shoal.methods.exchange.Exchange.find", None)
-    people = pl.DataFrame({"who": [i // 2 for i in range(80)], "age": range(80), "pay": range(80)})
+    table = pl.DataFrame({"who": [i // 2 for i in range(80)], "age": range(80), "pay": range(80)})
     schema = shoal.Schema(quasi="age", sensitive="pay", person="who")
     with pytest.raises(shoal.NotAchievable, match="every grouping has a risk of at least 1"):
-        shoal.anonymize(people, schema, require="Dissimilarity(epsilon=90, delta=0.9, k=5)")
+        shoal.anonymize(table, schema, require="Dissimilarity(epsilon=90, delta=0.9, k=5)")
 
 
 @pytest.mark.parametrize("seed", range(30))

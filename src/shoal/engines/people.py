@@ -15,13 +15,14 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.engines.base import check_method
 from shoal.engines.levels import check_together, levels_of_rows
-from shoal.errors import NotAchievable, UsageError, option
+from shoal.errors import Hindered, NotAchievable, UsageError, option
 from shoal.exact import percent
 from shoal.methods.choice import check_least_risk
 from shoal.principles.groups import Groups
@@ -176,7 +177,7 @@ class _Search:
                 parts.append(self.on(waiting, least, few))
                 waiting = waiting[:0]
         if len(waiting) > limit - gone:
-            raise self.refusal(published, waiting, reason, limit)
+            raise Hindered(partial(self.refusal, published, waiting, reason, limit))
         if not parts:
             raise reason
         self.left_out.append(waiting)
@@ -273,7 +274,7 @@ class _Search:
         waiting: NDArray[np.int64],
         reason: NotAchievable,
         limit: int,
-    ) -> NotAchievable:
+    ) -> str:
         """Say what would help those with the fewest rows, as far as it was tried."""
         fewest = int(published[:, 0].min())
         advice = []
@@ -297,15 +298,15 @@ class _Search:
                 f"{self.method!r} does not choose by their values which people to publish fewer "
                 "rows of: that would reveal something about the values.",
             )
-            return NotAchievable(" ".join([reason.sentence, *advice]))
+            return " ".join([reason.sentence, *advice])
         if few is not None or reason.limit is not None:
-            return NotAchievable(" ".join([reason.sentence, *advice]))  # it has said so
+            return " ".join([reason.sentence, *advice])  # it has said so
         share = percent(len(waiting) / len(published), 2)
         need = f"{len(waiting):,} of {len(published):,} people, {share}"
         advice.append(
             f"{option('suppress')} allows {limit:,}, but Shoal would have to remove up to {need}."
         )
-        return NotAchievable(" ".join([reason.sentence, *advice]))
+        return " ".join([reason.sentence, *advice])
 
     def enough_gone(self, published: NDArray[np.int64], waiting: NDArray[np.int64]) -> str | None:
         """Return a share of people without whom those with the fewest rows can stay."""
