@@ -1,6 +1,7 @@
 """Refusals speak of people where rows are about people."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -48,9 +49,14 @@ def test_refusals_count_people(require, method, most, suppress):
 
 def test_what_would_help_is_tried_when_somebody_reads_it(monkeypatch):
     """A price of what cannot be kept costs no further searches; the sentence is worked out once."""
-    tried = []
+    tried: list[int] = []
     enough = people._Search.enough_gone
-    monkeypatch.setattr(people._Search, "enough_gone", lambda *one: tried.append(1) or enough(*one))
+
+    def counted(*one: Any) -> str | None:
+        tried.append(1)
+        return enough(*one)
+
+    monkeypatch.setattr(people._Search, "enough_gone", counted)
     schema = shoal.Schema(quasi="age", sensitive="charges", person="who")
     with pytest.raises(shoal.NotAchievable) as caught:
         shoal.anonymize(TABLE, schema, require="EpsilonM(epsilon=1, m=3)")
