@@ -18,9 +18,7 @@ import tokenize
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard, cast
 
 import shoal
 from shoal.errors import BadParameter, UsageError, nearest
@@ -215,9 +213,9 @@ def whole_number(owner: object, name: str, value: object, *, least: int) -> int:
 
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether a value is a number that a double can hold, as 10**400 and nan are not."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+    if isinstance(value, bool | Fraction) or not isinstance(value, numbers.Real):
         return False
-    return bool(-sys.float_info.max <= value <= sys.float_info.max)
+    return bool(-sys.float_info.max <= cast("float", value) <= sys.float_info.max)
 
 
 def number(

@@ -85,7 +85,8 @@ def test_the_sentence_is_about_a_number_of_its_table(
     (one,) = facts["vulnerability"]
     print_attack(facts)
     lines = capsys.readouterr().out.splitlines()
-    shown = [float(delta) for delta in re.findall(r"delta (\S+)", lines[1])]
+    (head,) = [line for line in lines if line.startswith("epsilon ")]
+    shown = [float(delta) for delta in re.findall(r"delta (\S+)", head)]
     assert shown == one["shown"]
     assert set(shown) <= {entry["delta"] for entry in one["grid"]}
     share, width, others = re.search(  # type: ignore[union-attr]
