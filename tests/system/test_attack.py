@@ -266,4 +266,7 @@ def test_labels_and_missing_values_are_measured_too(tmp_path: Path) -> None:
         "attack", tmp_path / "r.csv", *columns, "--original", tmp_path / "t.csv", "--json"
     ).json()
     assert {one["column"] for one in attacked["linking"]} == {"illness", "salary"}
-    assert any("who have no value" in remark for remark in attacked["remarks"])
+    assert any(
+        "rows of the original in which a sensitive value" in remark
+        for remark in attacked["remarks"]
+    )

@@ -191,6 +191,18 @@ def test_dry_run_json_is_one_object(table: Path, place: Path) -> None:
     assert names_in(place) == []
 
 
+def test_dry_run_counts_rows_as_rows_and_people_as_people(tmp_path: Path, place: Path) -> None:
+    lines = "".join(f"{number // 2},{number % 40},{number * 7 % 90}\n" for number in range(120))
+    stays = tmp_path / "stays.csv"
+    stays.write_text("who,age,pay\n" + lines)
+    whose = ("--quasi", "age", "--sensitive", "pay", "--person", "who")
+    what = ("--require", "KAnonymity(k=5)", "--output", place / "out", "--dry-run")
+    asked = ("anonymize", stays, *whose, *what)
+    assert "up to 120 rows about 60 people" in " ".join(shoal(*asked).out.split())
+    found = shoal(*asked, "--json").json()
+    assert (found["rows"], found["people"]) == (120, 60)
+
+
 def test_version_is_the_version_of_the_package() -> None:
     outcome = shoal("--version")
     assert (outcome.code, outcome.err) == (0, "")

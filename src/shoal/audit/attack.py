@@ -330,7 +330,8 @@ def _known(original: Any, releases: list[Published], remarks: list[str]) -> pl.D
     known = people.fill_nan(None).drop_nulls(list(sensitive))
     if known.height < people.height:
         remarks.append(
-            f"The attack leaves out {people.height - known.height:,} people who have no value."
+            f"The attack leaves out {people.height - known.height:,} rows of the original in which "
+            "a sensitive value is missing."
         )
     if not known.height:
         msg = "No person in the original has a value in every sensitive column."

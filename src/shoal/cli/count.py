@@ -33,5 +33,5 @@ def count(
         show.print_json({"condition": condition, "count": found, "rows": rows})
     else:
         weighed = getattr(answers, "weighed", False)
-        said = "people, by the survey weights of" if weighed else "of"
-        typer.echo(f"{found:,.6g} {said} {rows:,} rows")
+        said = ", by the survey weights of" if weighed else " of"
+        typer.echo(f"{found:,.6g}{said} {rows:,} rows")

@@ -162,7 +162,7 @@ def _recode_linked(
 
 
 def with_mean_weights(source: pl.DataFrame, schema: Schema, found: Found) -> pl.DataFrame:
-    """Return rows whose survey weight is the mean of their group, so that totals stay.
+    """Return rows whose survey weight is the mean of their group, so that their totals stay.
 
     An exact weight can give a quasi value away, as 100 over the size of a household does.
     """

@@ -60,7 +60,7 @@ OWN = {
     REAL: "How many people of the row's group are in the table now.",
     PERSON: "Numbered at random; rows with one number are about one person.",
 }
-WEIGHED = "The mean of the group's rows, so that totals stay."
+WEIGHED = "The mean of the group's rows, so that totals of the published rows stay."
 LINKED = "Numbered at random; people and values with one number form a group."
 PLAIN = {
     "sensitive": "Nothing: cells are as they came in.",

@@ -311,8 +311,10 @@ class Run(AboutRun):
         search = search_seconds(chosen, left, clock=time.perf_counter)
         if task.seconds is not None and type(chosen).refine is not Method.refine:
             search = task.seconds  # what the search leaves of them is spent on losing less
+        coded = task.coded
         return {
-            "rows": len(task.coded),
+            "rows": len(coded.table),
+            "people": len(coded) if coded.table.person_of.given else None,
             "roles": {role: list(getattr(self.schema, role)) for role in ROLES},
             "require": [
                 {

@@ -161,8 +161,8 @@ def _head(found: Inspection, source: str | None, query: str | None, file: str) -
     said = [
         *comment(
             f"How to publish a table of {found.rows:,} rows. Shoal guessed everything here from "
-            "column names and cells: check it. A line that begins with ? is a question that only "
-            "you can answer. Paths are relative to this file. Then run beside it:"
+            "column names and cells: check it. A comment that begins with ? is a question that "
+            "only you can answer. Paths are relative to this file. Then run beside it:"
         ),
         "#",
         f"#   {Command('anonymize', (), (('schema', shown), *typed)).line}",

@@ -91,7 +91,7 @@ class Schema(AboutColumns):
     missing_cells : what to do about missing cells of single columns, "error", "drop" or "value";
         the policy of the run for the others.
     survey_weight : the column that says how many people of the population a row stands for; it is
-        published as the mean of the group's rows, so that totals stay.
+        published as the mean of the group's rows, so that their totals stay.
     nobody_knows : names of published columns of which you state that no reader knows them of a
         person. The release says so; what a reader finds through them does not count.
 

@@ -336,8 +336,10 @@ def print_candidates(candidates: list[dict[str, Any]]) -> None:
 def print_rehearsal(facts: dict[str, Any]) -> None:
     """Print what a run would do."""
     console = terminal_console()
+    whom = "" if facts.get("people") is None else f" about {facts['people']:,} people"
     console.print(
-        f"Would publish {facts['rows']:,} rows by {facts['method']}; nothing was written."
+        f"Would publish {'up to ' if whom else ''}{facts['rows']:,} rows{whom} by "
+        f"{facts['method']}; nothing was written."
     )
     for role, names in facts["roles"].items():
         if names:
