@@ -189,6 +189,19 @@ def test_what_depends_on_values_alone_is_told_in_every_form(form, tmp_path):
         shoal.estimate(made, mean="incme")
 
 
+def test_placeholders_of_a_series_are_no_people(tmp_path):
+    table = simulated(300, 4).with_columns(who=pl.int_range(pl.len()))
+    schema = shoal.Schema(quasi=QUASI, sensitive="income", person="who")
+    require = shoal.principles.EpsilonM(epsilon=100, m=3)
+    for name, rows in (("one", table), ("two", table[30:])):
+        asked = {"require": require, "ledger": tmp_path / "ledger", "output": tmp_path / name}
+        shoal.results.Run(table=rows, schema=schema, **asked).go()
+    assert shoal.estimate(tmp_path / "one", mean="income").status == "valid"
+    found = shoal.estimate(tmp_path / "two", mean="income")
+    assert (found.status, found.quantities) == ("refused", ())
+    assert "placeholders for people who left" in found.reason
+
+
 def test_values_alone_are_told_without_groups_and_with_rows_left_out():
     table = simulated(300, 4)
     require = shoal.principles.KAnonymity(k=5)

@@ -124,6 +124,24 @@ def test_controls_that_are_not_found_in_the_original_are_remarked_on(tmp_path: P
         assert bool(said) is wrong
 
 
+def test_without_groups_the_original_is_that_of_the_others_too(tmp_path: Path) -> None:
+    """Controls may fit published rows, so it is never guessed who of the original was published."""
+    linkage = tmp_path / "linkage.csv"
+    asked = ("--quasi", "age", "--sensitive", "salary", "--require", "KAnonymity(k=3)")
+    people(40).write_csv(tmp_path / "people.csv")
+    held = ("--hold-out", "25%", "--hold-out-file", tmp_path / "controls.csv", "--seed", "1")
+    made = ("--method", "Freeform()", "--linkage", linkage, "--output", tmp_path / "out")
+    done = command("anonymize", tmp_path / "people.csv", *asked, *held, *made)
+    assert done.code == 0, done.err
+    whole = command("audit", tmp_path / "out", "--original", tmp_path / "people.csv")
+    assert whole.code == 2
+    assert "Give the original without the rows that were left out" in " ".join(whole.err.split())
+    kept = sorted(pl.read_csv(linkage)["row"].to_list())
+    people(40)[kept].write_csv(tmp_path / "published.csv")
+    others = command("audit", tmp_path / "out", "--original", tmp_path / "published.csv")
+    assert others.code == 0, others.out
+
+
 def test_withheld_counts_say_nothing_of_it(tmp_path: Path) -> None:
     manifest = publish(people(80), tmp_path, "--withhold-counts")
     assert "held_out" not in json.dumps(manifest)

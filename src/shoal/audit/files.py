@@ -237,8 +237,9 @@ def _measure_matches(
         return None
     coded = code_original(_open(original), manifest, found.hierarchies)
     if len(coded) > published.height:
-        gone = manifest.suppressed
-        gone = len(coded) - published.height if gone is None else gone
+        gone = len(coded) - published.height
+        if manifest.suppressed is not None:
+            gone = manifest.suppressed + (manifest.held_out or 0)
         coded = published_among(published, coded, gone)
     problems += check_domains(coded, manifest)
     return audit_matches(published, coded, asked, candidates=True)

@@ -279,7 +279,13 @@ def check_analysable(manifest: Manifest) -> None:
 
 
 def check_rows_are_people(manifest: Manifest) -> None:
-    """Raise where errors cannot be computed because some people have several rows."""
+    """Raise where errors cannot be computed because rows are not people, each one of them."""
+    if manifest.in_series and manifest.people not in {None, manifest.rows}:
+        msg = (
+            "Some rows of this release are placeholders for people who left, and an estimate would "
+            "count them as people. Weigh each row by real divided by the size of its group instead."
+        )
+        raise NoConclusion(msg)
     if manifest.people not in {None, manifest.rows}:
         msg = (
             "Some people have several rows in this release, and the model treats rows as "
