@@ -43,7 +43,11 @@ def check_header(header: Sequence[str], name: str) -> None:
     places: dict[str, int] = {}
     for place, column in enumerate(header):
         if not column.strip():
-            msg = f"Column {place + 1} of {name!r} has no name. Give every column a name."
+            msg = (
+                f"Column {place + 1} of {name!r} has no name. Give every column a name. If titles "
+                "stand above the names, read the file as a schema file says: `shoal init` finds "
+                f"the line of the names, or give {option('header_row')}."
+            )
             raise InputError(msg)
         first = places.setdefault(column, place)
         if first != place:
