@@ -141,6 +141,45 @@ print(json.dumps({n: float(t[n].mean()) for t in tables.values()
     assert found == pytest.approx(means(tables))
 
 
+@pytest.mark.parametrize("role", ["other", "sensitive"])
+@pytest.mark.parametrize("form", FORMS)
+def test_no_column_is_lost_by_the_names_that_intervals_are_loaded_as(
+    people: pl.DataFrame, form: str, role: str, tmp_path: Path
+) -> None:
+    refused = set()
+    for number, suffix in enumerate(("low", "high", "missing", "mean")):
+        name, place = f"age_{suffix}", tmp_path / str(number)
+        table = people.with_columns((pl.int_range(pl.len()) % 40).alias(name))
+        secret = ["income", name] if role == "sensitive" else ["income"]
+        schema = shoal.Schema(
+            quasi="age", sensitive=secret, other=[name] if role == "other" else []
+        )
+        asked: Any = {"require": "income: EpsilonM(epsilon=1000, m=3)", "method": "Split()"}
+        said: Any = {"missing": "value", "keep_other": True}
+        try:
+            shoal.anonymize(table, schema, form=form, **asked, **said).write(place)
+        except shoal.UsageError as problem:
+            refused |= {suffix} if f"already has a column {name!r}" in str(problem) else {"?"}
+            continue
+        write_scripts(place, tmp_path / f"scripts-{number}")
+        script = (tmp_path / f"scripts-{number}" / "load_release.py").read_text()
+        space: dict[str, Any] = {}
+        exec(script, space)
+        loaded = space["read_release"](place)
+        frames = loaded.values() if isinstance(loaded, dict) else [loaded]
+        assert sum(frame[name].sum() for frame in frames if name in frame) == 10 * sum(range(40))
+        for ending in (".dta", ".sav"):
+            assert shoal.measures.export_file(place, tmp_path / f"{number}{ending}")
+    assert refused == (set() if form == "two-tables" else {"low", "high", "missing"})
+
+
+def test_names_that_loaders_give_the_groups_of_two_tables_are_taken(people: pl.DataFrame) -> None:
+    table = people.rename({"income": "group_of_values"})
+    schema = shoal.Schema(quasi="birthplace", sensitive="group_of_values")
+    with pytest.raises(shoal.UsageError, match="Rename the input column 'group_of_values'"):
+        shoal.anonymize(table, schema, require="EpsilonM(epsilon=1000, m=3)", form="two-tables")
+
+
 def test_loaders_are_refused_for_what_is_no_text(release: shoal.Release, tmp_path: Path) -> None:
     release.write(tmp_path / "out", format="parquet")
     for change in (lambda _: None, in_parts):

@@ -27,6 +27,7 @@ from shoal.release.cells import (
 )
 from shoal.release.cover import Cover
 from shoal.table.forms import (
+    BOUNDS,
     INTERVALS,
     MEANS,
     PEOPLE,
@@ -69,6 +70,7 @@ def check_form(
         _refuse_means(requirements, grouped=grouped)
     if form != TWO_TABLES:
         return
+    schema.check_reserved(*(f"{RESERVED}_of_{stem}" for stem in (PEOPLE, VALUES)))  # of loaders
     if not schema.rows_known:
         msg = (
             "The form two-tables shows how many rows each person has, next to exact "
@@ -138,15 +140,20 @@ def check_one_line(form: str, schema: Schema, coded: Coded) -> None:
 
 
 def check_names(form: str, schema: Schema, quasi: Sequence[Column]) -> None:
-    """Raise where a column that a form adds has the name of one that is published anyway."""
+    """Raise where a column that a form adds has the name of one that is published anyway.
+
+    Loaders, exports and typed frames part the cells of intervals, by the names that bounds have.
+    """
     taken = {*schema.published, *schema.pseudonymize, RESERVED}
+    apart = BOUNDS if form == INTERVALS else form
     for column in quasi:
-        named = names_of(column, own_form(column.name, form, schema))
+        named = names_of(column, own_form(column.name, apart, schema))
         for name in named:
             if name != column.name and name in taken:
                 msg = (
-                    f"Shoal would publish column {column.name!r} as {' and '.join(named)}, but "
-                    f"the table already has a column {name!r}. Rename one of them first."
+                    f"Shoal, or a loader of its release, would write column {column.name!r} as "
+                    f"{' and '.join(named)}, but the table already has a column {name!r}. Rename "
+                    "one of them first."
                 )
                 raise UsageError(msg)
             taken.add(name)
