@@ -99,8 +99,24 @@ def test_what_such_programs_cannot_hold_stays_text(ending):
     assert len(made) > 100
 
 
+@pytest.mark.parametrize("letter", ["t", "ä"])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_long_names_of_texts_and_numbers_are_shortened(ending, letter, tmp_path):
+    for length in range(29, 41):
+        names = [f"{letter * (length - 2)}{number:02}" for number in range(12)]
+        table = pl.DataFrame({name: ["a", "b", "a"] for name in names} | {"n" * length: [1, 2, 3]})
+        path = tmp_path / f"{length}{ending}"
+        path.write_bytes(packaged(table, PACKAGES[ending], ""))
+        cells, labels, titles = read(path)
+        assert list(titles.values()) == table.columns
+        assert [len(labels[name]) for name in cells.columns[:-1]] == [2] * 12
+        assert len(cells.columns[-1]) == min(length, 32)
+        assert len(cells.columns[0]) >= min(length, 30)
+
+
 def test_names_are_those_that_programs_take():
-    made = valid_names(["a b", "a_b", "A_b", "2nd", "Größe", "if", "x" * 40, "x" * 41, "–"], 32)
+    given = ["a b", "a_b", "A_b", "2nd", "Größe", "if", "x" * 40, "x" * 41, "–"]
+    made = valid_names(given, [32] * len(given))
     assert made == [
         "a_b",
         "a_b_2",

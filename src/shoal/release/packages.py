@@ -42,13 +42,14 @@ class Package:
     longest_label: int
     longest_text: int
     longest_title: int  # of a column, and of the file
+    numbered: bool  # whether labels of codes are called by their column's name and their number
 
 
 PACKAGES = {
     one.ending: one
     for one in (
-        Package("Stata", ".dta", 32, 32_000, 2_045, 80),
-        Package("SPSS", ".sav", 32, 120, 32_767, 120),
+        Package("Stata", ".dta", 32, 32_000, 2_045, 80, numbered=True),
+        Package("SPSS", ".sav", 32, 120, 32_767, 120, numbered=False),
     )
 }
 
@@ -108,10 +109,13 @@ def _timeless(written: bytes, package: Package) -> bytes:
 
 def code(table: pl.DataFrame, package: Package) -> Labelled:
     """Return a table with the names, types and codes that a program takes."""
-    names = valid_names(table.columns, package.longest_name)
+    plains = [_plain(column) for column in table]
+    texts = [plain.dtype == pl.String for plain in plains]
+    room = len(str(sum(texts))) if package.numbered else 0
+    names = valid_names(table.columns, [package.longest_name - room * text for text in texts])
     cells, labels = [], {}
-    for name, column in zip(names, table, strict=True):
-        plain = _plain(column.alias(name))
+    for name, column, old in zip(names, plains, table.columns, strict=True):
+        plain = column.alias(name)
         if plain.dtype == pl.String:
             known = plain.unique().drop_nulls().sort()
             longest = max(known.str.len_bytes(), default=0)
@@ -121,7 +125,7 @@ def code(table: pl.DataFrame, package: Package) -> Labelled:
                 plain = plain.replace_strict(codes, default=None, return_dtype=pl.Float64)
             elif longest > package.longest_text:
                 msg = (
-                    f"Cells of {column.name!r} are longer than the {package.longest_text:,} bytes "
+                    f"Cells of {old!r} are longer than the {package.longest_text:,} bytes "
                     f"that {package.name} takes. Leave the column out, or use the CSV file."
                 )
                 raise UsageError(msg)
@@ -133,14 +137,14 @@ def code(table: pl.DataFrame, package: Package) -> Labelled:
     return Labelled(pl.DataFrame(cells), labels, shown)
 
 
-def valid_names(names: Iterable[str], longest: int) -> list[str]:
-    """Return names as programs take them, each once whatever its case.
+def valid_names(names: Iterable[str], most: Iterable[int]) -> list[str]:
+    """Return names as programs take them, of so many characters each, once whatever their case.
 
-    >>> valid_names(["age", "Kosten (EUR)", "AGE", "2024", "by"], 32)
+    >>> valid_names(["age", "Kosten (EUR)", "AGE", "2024", "by"], [32] * 5)
     ['age', 'Kosten_EUR', 'AGE_2', 'v_2024', 'by_']
     """
     found: list[str] = []
-    for name in names:
+    for name, longest in zip(names, most, strict=True):
         own = re.sub(r"[^0-9A-Za-z\u00c0-\u024f]+", "_", name).strip("_") or "v"
         own = own if own[0].isalpha() else f"v_{own}"
         own = f"{own}_" if own.lower() in RESERVED else own
