@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -139,6 +140,64 @@ print(json.dumps({n: float(t[n].mean()) for t in tables.values()
     for name in groups:
         found.pop(name)
     assert found == pytest.approx(means(tables))
+
+
+ODD = (
+    "a\tb",
+    "g\nh",
+    'q"u',
+    "b\\s",
+    "b\\ns",
+    "s/l",
+    "\b\f\x01",
+    "é\u2028",
+    "\U0001f41f",
+    "uäu",
+    "[x",
+    "t",
+)
+
+
+@pytest.mark.r
+@pytest.mark.few(1)
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_loaders_undo_what_sets_escape(locale: str, tmp_path: Path) -> None:
+    row = pl.int_range(240, eager=True)
+    place = pl.Series([ODD[one % len(ODD)] for one in row])
+    table = pl.DataFrame({"place": place, "pay": row * 1_000 % 7_000})
+    schema = shoal.Schema(quasi="place", sensitive="pay")
+    release = shoal.anonymize(table, schema, require="KAnonymity(k=25)")
+    release.write(tmp_path / "out")
+    write_scripts(tmp_path / "out", tmp_path / "scripts")
+    sets = shoal.measures.read(tmp_path / "out")["place"].to_list()
+    assert {label for labels in sets if len(labels) > 1 for label in labels} == set(ODD)
+    space: dict[str, Any] = {}
+    exec((tmp_path / "scripts" / "load_release.py").read_text(), space)
+    assert [list(cell) for cell in space["read_release"](tmp_path / "out")["place"]] == sets
+    texts = [*ODD, "\U0001f41f\U0001f41f\u00e4\\u00e4"]  # with all escapes that JSON has
+    escaped = [json.dumps(one)[1:-1].replace("/", "\\/") for one in texts]
+    (tmp_path / "escaped.txt").write_text("\n".join(escaped))
+    code = """
+        source("scripts/load.R"); found <- read_release("out")
+        told <- function(text) paste(charToRaw(enc2utf8(text)), collapse = "")
+        for (cell in found$place) cat(vapply(cell, told, ""), "\\n")
+        cat(vapply(shoal_unescaped(readLines("escaped.txt", warn = FALSE)), told, ""), "\\n")
+    """
+    program = rscript.binary()
+    assert program is not None, "R is needed; on Debian: apt-get install r-base-core"
+    done = subprocess.run(
+        [program, "-e", code],
+        cwd=tmp_path,
+        env={**os.environ, "LC_ALL": locale},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = [
+        [bytes.fromhex(one).decode() for one in line.split()] for line in done.stdout.splitlines()
+    ]
+    assert found == [*sets, texts]
 
 
 @pytest.mark.parametrize("role", ["other", "sensitive"])

@@ -40,7 +40,7 @@ read_release <- function(directory) {
     lapply(cells, function(cell) {
       if (is.na(cell) || !grepl("^\\[\"", cell)) return(cell)
       found <- regmatches(cell, gregexpr(inside, cell))[[1]]
-      gsub("\\\\(.)", "\\1", substr(found, 2, nchar(found) - 1))
+      shoal_unescaped(substr(found, 2, nchar(found) - 1))
     })
   }
   one <- function(stem) {
@@ -82,6 +82,23 @@ read_release <- function(directory) {
     class(tables) <- "shoal_two_tables"
   }
   tables
+}
+
+# Texts in which JSON escapes characters, as \n, \" or \u00e4, and some as pairs of \u.
+shoal_unescaped <- function(texts) {
+  if (!any(grepl("\\", texts, fixed = TRUE))) return(texts)
+  known <- c(b = "\b", f = "\f", n = "\n", r = "\r", t = "\t")
+  pair <- "u[Dd][89ABab][0-9A-Fa-f]{2}\\\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}"
+  found <- gregexpr(paste0("\\\\(", pair, "|u[0-9A-Fa-f]{4}|.)"), texts)
+  meant <- function(mark) {
+    kind <- substr(mark, 2, 2)
+    if (nchar(mark) == 2) return(if (kind %in% names(known)) known[[kind]] else kind)
+    code <- strtoi(strsplit(mark, "\\u", fixed = TRUE)[[1]][-1], 16L)
+    if (length(code) == 2) code <- (code[1] - 0xD800) * 0x400 + code[2] - 0xDC00 + 0x10000
+    intToUtf8(code)
+  }
+  regmatches(texts, found) <- lapply(regmatches(texts, found), vapply, meant, "", USE.NAMES = FALSE)
+  texts
 }
 
 # Dates by ISO 8601, or written as the codebook says, for example as dd.mm.yyyy.

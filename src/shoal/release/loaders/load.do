@@ -1,6 +1,7 @@
 * Reads a release into Stata: numbers as numbers, dates as dates, an interval in two variables,
 * and a third one, 1 or 0, where values are missing. Numbers with a decimal comma and dates such as
-* 31.12.1948, which a release keeps as they came in, are numbers and dates too.
+* 31.12.1948, which a release keeps as they came in, are numbers and dates too. Sets of labels
+* stay texts as they are published: JSON arrays such as ["north", "south"].
 *
 *   do load.do published release      (of two tables: people, then values)
 *
