@@ -170,5 +170,35 @@ def test_what_exposed_columns_show_is_what_the_definition_says(kind: str, data: 
     assert found.exposed.verdict(holds=holds) == oracle.verdict(expected, holds=holds)
 
 
+TWO_EACH = [  # what the two rows of each of four people say, and for how many it is told
+    ([("hiv", "flu"), ("hiv", "cold"), ("hiv", "gout"), ("flu", "hiv")], 4, 4),
+    ([("hiv", "flu"), ("hiv", "cold"), ("gout", "hiv"), ("flu", "cold")], 0, 3),
+    ([("hiv", "flu"), ("hiv", "cold"), ("a", "b"), ("c", "d")], 0, 0),
+    ([("hiv", "hiv"), ("hiv", "hiv"), ("a", "b"), ("c", "d")], 0, 0),  # counts once a person
+    ([("1", "9"), ("2", "30"), ("3", "50"), ("2", "70")], 2, 4),  # all have one within 1 of 2
+    ([("1", "9"), ("2", "30"), ("3", "50"), ("20", "70")], 0, 1),
+]
+
+
+@pytest.mark.parametrize(("held", "certain", "likely"), TWO_EACH)
+def test_what_all_candidates_have_in_some_row_is_certain_of_each(held, certain, likely):
+    rows = [
+        {"group": "0", "person": str(who), "age": "x", "ward": cell, "pay": str(who)}
+        for who, cells in enumerate(held)
+        for cell in cells
+    ]
+    schema = shoal.Schema(
+        quasi="age", sensitive="pay", other="ward", person="person", near={"ward": 1}
+    )
+    found = audit_table(
+        Published(frame(rows), said=schema, group="group"),
+        requirements("pay: FrequencyL(l=2)", ["pay"]),
+        exposed=Exposed({"ward": False}, Fraction(1, 11)),
+    )
+    assert found.exposed is not None
+    told = msgspec.to_builtins(found.exposed.stated())["inferred"]["ward"]
+    assert told == {"certain": certain / 4, "likely": likely / 4}
+
+
 def frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))

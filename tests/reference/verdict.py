@@ -154,6 +154,23 @@ class Side:
             found.append((sum(alike(one, mate, names, self.near) for mate in mates), len(mates)))
         return found
 
+    def inferred(self, one: Person, name: str) -> list[tuple[int, int]]:
+        """Return the same of a column, and how many have a cell of the person in any of their rows.
+
+        Each cell of the person's rows counts by itself.
+        """
+        table = _table_of(name, one.rows)
+        found = self.shares(one, [name])
+        for cell in {row[name] for row in one.rows[table]}:
+            for real in self.choices(one):
+                mates = [mate for mate in real if self.key(mate) == self.key(one)]
+                having = sum(
+                    any(_same(cell, row[name], self.near.get(name)) for row in mate.rows[table])
+                    for mate in mates
+                )
+                found.append((having, len(mates)))
+        return found
+
     def fewest(self, one: Person, names: Collection[str]) -> int:
         """Return how many real candidates are alike at least."""
         return min(found for found, _ in self.shares(one, names))
@@ -231,8 +248,8 @@ def verdict(found: Mapping[str, Any], *, holds: bool) -> str:
 def _column(group: Side, cells: Side, name: str) -> tuple[int, int, int]:
     return (
         group.count(lambda p: group.fewest(p, [name]) == 1),
-        cells.count(lambda p: any(same == all_ for same, all_ in cells.shares(p, [name]))),
-        cells.count(lambda p: any(2 * same > all_ for same, all_ in cells.shares(p, [name]))),
+        cells.count(lambda p: any(same == all_ for same, all_ in cells.inferred(p, name))),
+        cells.count(lambda p: any(2 * same > all_ for same, all_ in cells.inferred(p, name))),
     )
 
 

@@ -3,7 +3,8 @@
 A reader who knows a person's quasi cells takes the person for one of its candidates. One who knows
 exposed cells as well takes it for those candidates whose cells are the same: spelling for spelling,
 a missing cell being a value; numbers also within what the schema says is `near`. People with
-several rows are compared by all of them, in whatever order they stand.
+several rows are compared by all of them, in whatever order they stand. One who knows the quasi
+cells alone learns of them what all candidates have in some row, or more than half of them.
 
 In a series some rows of a group stand for nobody, and nobody can tell which. Candidates are then
 those of one group, and counts are of real people, for the worst choice of these rows.
@@ -20,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import cell_codes
-from shoal.audit.people import descriptions
+from shoal.audit.people import KnownCells, descriptions, most_shared
 from shoal.distances.bands import absolute_band
 from shoal.notation import exact
 from shoal.principles.groups import Groups
@@ -38,16 +39,6 @@ if TYPE_CHECKING:
 
 MANY = 50  # values; a column with more of them may be refused
 PAIRS = 2_000_000  # of people whose numbers are compared at a time
-
-
-@dataclass(frozen=True, eq=False)
-class KnownCells:
-    """A column as a reader compares it: equal codes, and numbers that are near, where they are."""
-
-    codes: NDArray[np.int64]
-    distinct: int
-    numbers: NDArray[np.int32] | None = None
-    near: Band | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +136,17 @@ class Everybody:
     def hidden(self) -> NDArray[np.int64]:
         """How many rows of each person's group stand for nobody."""
         return (self.by_group.sizes - self.there)[self.by_group.labels]
+
+    def inferred(self, rows: ShownRows, name: str) -> NDArray[np.int64]:
+        """Count for each person the candidates by quasi cells who share what most of them share.
+
+        That is all cells of a column, or of people with several rows one cell in some row.
+        """
+        found = self.alike(self.by_cells, [name])
+        if not rows.whom.given:
+            return found
+        cells = rows.cells(name, near=True)
+        return np.maximum(found, most_shared(self.by_cells, rows.whom, cells))
 
     def known(self, said: Mapping[str, bool]) -> list[str]:
         """Return the exposed columns of these tables that somebody may know."""
@@ -254,8 +256,8 @@ class ColumnTally:
     """What an exposed column shows of people.
 
     `alone` are the only ones of their group with their cells. `certain` and `likely` are those
-    whose candidates all have their cells, or more than half of them. `values` are some of the
-    different cells, all where they are few.
+    whose candidates all have their cells, or more than half of them; of people with several rows
+    one cell of theirs is enough. `values` are some of the different cells, all where they are few.
     """
 
     alone: int
@@ -326,7 +328,7 @@ def count_columns(crowd: Everybody, names: Collection[str]) -> dict[str, ColumnT
     found = {}
     for rows in crowd.tables:
         for name in _own(rows, names):
-            alike = crowd.alike(cells, [name])
+            alike = crowd.inferred(rows, name)
             values = rows.table[name].unique().cast(pl.String).sort().head(MANY + 1)
             found[name] = ColumnTally(
                 crowd.count(crowd.candidates(groups, [name]) == 1),

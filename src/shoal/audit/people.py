@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.distances.relation import Band
     from shoal.principles.base import Principle
     from shoal.table.sensitive import Sensitive
 
@@ -146,6 +147,40 @@ def descriptions(marks: NDArray[np.int64], whom: PersonOf) -> Groups:
         pl.col("mark").cast(pl.String).str.join(" ")
     )["mark"]
     return Groups.of(texts.rank("dense").to_numpy().astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownCells:
+    """A column as a reader compares it: equal codes, and numbers that are near, where they are."""
+
+    codes: NDArray[np.int64]
+    distinct: int
+    numbers: NDArray[np.int32] | None = None
+    near: Band | None = None
+
+
+def most_shared(classes: Groups, whom: PersonOf, cells: KnownCells) -> NDArray[np.int64]:
+    """Count for each person those of its class who have one of its cells in some row of theirs.
+
+    It is the cell that most of them have; a person without rows has none, and counts nobody.
+    """
+    marks = (whom.of_row(classes.labels), len(classes)), (cells.codes, cells.distinct)
+    own = low = high = Groups.alike(len(whom.labels), marks).labels
+    if cells.numbers is not None and cells.near is not None:
+        first, last = cells.near.first, cells.near.last
+        base = own * len(first)
+        own, low, high = (
+            base + each for each in (cells.numbers, first[cells.numbers], last[cells.numbers])
+        )
+    # Each person reaches from low to high around its cells; where these overlap, it counts once.
+    order = np.lexsort((own, whom.labels))
+    begins = low[order]
+    again = np.flatnonzero(np.diff(whom.labels[order]) == 0)
+    begins[again + 1] = np.maximum(begins[again + 1], high[order][again] + 1)
+    begun = np.searchsorted(np.sort(begins), own, side="right")
+    found = np.zeros(len(whom), np.int64)
+    np.maximum.at(found, whom.labels, begun - np.searchsorted(np.sort(high), own, side="left"))
+    return found
 
 
 def rows_of_people(
