@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from itertools import permutations
 from pathlib import Path
 
@@ -134,6 +135,33 @@ def test_a_number_that_is_used_again_is_found(series):
         previous = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
     found = shoal.audit_series([series / name for name in "abc"])
     assert any("were removed before" in one for one in found.problems), found.problems
+
+
+def test_who_says_that_all_rows_are_real_answers_for_it(series):
+    """No file shows which rows are placeholders, so a release with another `real` holds."""
+    path, rows = series / "c", rows_of(series / "c")
+    sizes = Counter(row["group"] for row in rows)
+    before = json.loads((path / "manifest.json").read_text())
+    honest = shoal.audit(path)
+    assert before["people"] < len(rows)
+    more = len(rows) - before["people"]
+    changed = [row | {"real": str(sizes[row["group"]])} for row in rows]
+    counts = {"people": len(rows), "rows_in": before["rows_in"] + more}
+    redone(path, changed, **counts)
+    measured = shoal.audit(path).to_dict()
+    names = ("exposed", "found", "inferred", "learned")
+    redone(path, changed, **counts, **{name: measured[name] for name in names})
+    forged = shoal.audit(path)
+    said = forged.stated
+    assert forged.holds, forged.problems
+    assert said == honest.stated
+    assert "how many rows stand for real people and which ones" in said[0]
+    assert command("certificate", path, series / "signed.html").code == 0
+    assert said[0] in (series / "signed.html").read_text("utf-8")
+    assert "how many rows stand for real people" in (path / "report.html").read_text("utf-8")
+    shoal.anonymize(pl.DataFrame(PEOPLE), SCHEMA, require=REQUIRE).write(series / "alone")
+    assert "real people" not in shoal.audit(series / "alone").stated[0]
+    assert "real people" not in (series / "alone" / "report.html").read_text("utf-8")
 
 
 CRASH = """

@@ -68,6 +68,7 @@ def owner_states(manifest: Manifest) -> list[str]:
         *["the title"] * (manifest.title is not None),
         *["who publishes it and why"] * bool(manifest.context),
         *["which columns no reader knows"] * any(stated),
+        *["how many rows stand for real people and which ones"] * manifest.in_series,
     ]
     return [
         f"No file can show the following, so the owner answers for it: {', '.join(told[:-1])} and "
