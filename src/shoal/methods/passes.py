@@ -55,12 +55,17 @@ FEW = Pace(16, 48, 128, (), EVERY, 0.01, ahead=False)
 MANY = Pace(12, 96, 256, (1, 2), HELPFUL, 0.0035, ahead=True)
 
 
+def is_small(rows: int) -> bool:
+    """Return whether a table is one of few rows, where time is short whatever is looked at."""
+    return rows <= FEW_ROWS
+
+
 def pace_of(rows: int, relations: Relations) -> Pace:
-    """Return how a table is worked on: in a small one, time is short whatever is looked at.
+    """Return how a table is worked on: in a small one, everything is looked at.
 
     Where several requirements meet, hardly any partner is valid at once, so all are weighed.
     """
-    return FEW if rows <= FEW_ROWS or relations.forms.size > 1 else MANY
+    return FEW if is_small(rows) or relations.forms.size > 1 else MANY
 
 
 class Moves:
@@ -89,7 +94,7 @@ class Moves:
         values[rows] = groups.values[home, slot]
         self.homes, self.slots = np.empty((2, rows.size), np.int64)
         self.homes[rows], self.slots[rows] = home, slot
-        near = MEANT if space.kinds[0] < 0 and len(rows) > FEW_ROWS else LOOSE
+        near = MEANT if space.kinds[0] < 0 and not is_small(len(rows)) else LOOSE
         self.reach = reach or reach_of(relations, near if resized else UNBOUND)
         self.near = nearest_rows(space, values, self.reach, close)
         self.block = np.zeros(groups.sizes.size, np.int64)
@@ -98,7 +103,7 @@ class Moves:
         self.swaps, self.asked = FEWER_SWAPS if resized else SWAPS, ASKED
         self.gain, self.ahead = pace_of(len(rows), relations)[-2:]
         if space.kinds[0] < 0:
-            self.ahead, few = False, len(rows) <= FEW_ROWS
+            self.ahead, few = False, is_small(len(rows))
             self.swaps, self.asked, self.gain = SQUARED_FEW if few else SQUARED
         self.since = 0  # all pairs of groups are looked at that changed from this pass on
 
