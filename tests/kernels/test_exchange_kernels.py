@@ -13,7 +13,7 @@ from reference.resizing import Rules, dissolved, founded
 from shoal.distances.relation import Band, Bits, Points, pack
 from shoal.kernels.exchange.colouring import initialize, xcolor
 from shoal.kernels.exchange.loss import LossSpace, ncp_after
-from shoal.kernels.exchange.moves import improve
+from shoal.kernels.exchange.moves import BITS, improve
 from shoal.kernels.exchange.resizing import dissolve, found
 from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import crossing, make_groups, refresh_each, total_loss
@@ -174,12 +174,16 @@ def started(table, size):
 
 @pytest.mark.parametrize("forms", FORMS)
 @pytest.mark.parametrize("few", [0, FEW_ROWS])
-@pytest.mark.parametrize(("n", "kinds"), [(7, "ii"), (61, "iis"), (200, "s"), (203, "isi")])
-def test_engine_reports_what_it_leaves(n, kinds, few, forms, monkeypatch):
+@pytest.mark.parametrize(
+    ("n", "kinds", "over"),
+    [(7, "ii", 0), (61, "iis", 0), (200, "s", 0), (203, "isi", 0), (135, "s", BITS)],
+)
+def test_engine_reports_what_it_leaves(n, kinds, over, few, forms, monkeypatch):
+    """Groups may have more members than a number has bits."""
     monkeypatch.setattr(passes, "FEW_ROWS", few)
     for seed in range(3):
         table = Table(seed, n, kinds, forms)
-        engine = started(table, table.least + seed)
+        engine = started(table, table.least + over + seed)
         assert (engine.pace is passes.MANY) == (few == 0 and len(forms) <= 1)
         start_loss = total_loss(engine.groups)
         outcome = engine.run()
