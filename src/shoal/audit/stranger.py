@@ -30,7 +30,7 @@ from shoal.audit.left_out import doubt, in_release
 from shoal.audit.linking import Candidates
 from shoal.audit.seen import Guess, Learned, PersonView
 from shoal.audit.today import Today
-from shoal.distances.bands import band_of_column, relative_band_of_column
+from shoal.distances.counting import band_of_column, relative_band_of_column
 from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.notation import exact
 from shoal.principles.base import GuessBound

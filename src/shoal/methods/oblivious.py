@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.distances.bands import ordered
+from shoal.distances.counting import ordered
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.notation import whole_number
