@@ -26,9 +26,8 @@ from shoal.release.manifest import REPORT
 from shoal.runs.asked import say_asked
 from shoal.runs.auditing import audited
 from shoal.runs.checks import prepare, private_files, reads_files
-from shoal.runs.percentiles import check_published
 from shoal.runs.publish import write_release
-from shoal.runs.refusing import check_columns
+from shoal.runs.refusing import check_columns, check_published
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark, Tell, unheard
 from shoal.table.columns import Handed, without_cells
