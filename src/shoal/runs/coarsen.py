@@ -29,7 +29,7 @@ from shoal.release.building import build_release
 from shoal.release.layout import Randomness, Suppression
 from shoal.release.manifest import COUNTS, HELD, MANIFEST
 from shoal.release.statement import check_title
-from shoal.runs.auditing import audited
+from shoal.runs.publish import audited
 from shoal.runs.release import Release
 from shoal.showing import with_bar
 from shoal.table.coded import persons_of

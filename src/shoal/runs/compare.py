@@ -15,9 +15,9 @@ from shoal.methods.mondrian import Mondrian
 from shoal.methods.splitting import Split
 from shoal.progress import Progress, silent
 from shoal.release.manifest import conclusion_of
-from shoal.runs.auditing import audit_spelled, made_of
 from shoal.runs.doing import trial_of
 from shoal.runs.learning import part
+from shoal.runs.publish import audit_spelled, made_of
 from shoal.runs.run import Run
 from shoal.showing import Brief, with_bar
 from shoal.table.forms import TWO_TABLES

@@ -68,7 +68,7 @@ class Release(ReleaseData, Shown):
                 "known."
             )
             raise UsageError(msg)
-        from shoal.runs.auditing import audited
+        from shoal.runs.publish import audited
 
         return audited(Release.of(in_form(self, form)))
 
