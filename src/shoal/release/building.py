@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from shoal.table.column import Column
     from shoal.table.linked import LinkedTable
     from shoal.table.schema import Schema
-from shoal.release.release import ReleaseData
+from shoal.release.recoding import ReleaseData
 
 
 def build_release(

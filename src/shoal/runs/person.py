@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from shoal.audit.seen import PersonView
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
 
 PEOPLE = 500  # among whom the most exposed one is looked for, drawn at random from more
 

@@ -16,7 +16,7 @@ from shoal.exact import upward
 from shoal.progress import Progress, silent
 from shoal.release.building import in_form
 from shoal.release.forms import check_form
-from shoal.release.release import ReleaseData
+from shoal.release.recoding import ReleaseData
 from shoal.showing import Shown, with_bar
 from shoal.table.forms import MEANS, TWO_TABLES
 

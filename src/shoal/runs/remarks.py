@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from shoal.principles.requirement import Requirement
     from shoal.release.layout import Suppression
     from shoal.release.manifest import Manifest
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
     from shoal.runs.release import Release
     from shoal.runs.spread import SpreadRelease
     from shoal.table.coded import Coded

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.release.manifest import Manifest
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
     from shoal.release.stated import StatedColumn
 
 DAY = 86_400

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from shoal.audit.verify import Audit
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
 
 
 SCALES = (0.05, 0.1, 0.25, 0.5, 1.0)  # one of which all bars of a page have

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from shoal.audit.verify import Audit
     from shoal.principles.dissimilarity import Guarantee
     from shoal.principles.foresight import Foreseen, RequirementPlan
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
     from shoal.runs.plan import Plan
 
 
