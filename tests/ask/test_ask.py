@@ -21,7 +21,7 @@ from shoal.ask.fields import AboutColumns
 from shoal.ask.options import WRITING, asked, listable, options_of
 from shoal.cli import show
 from shoal.cli.main import commands
-from shoal.runs.asked import asked as public
+from shoal.runs.release import asked as public
 from shoal.table.forms import FORMS
 from shoal.table.grid import KINDS_OF_CELLS
 from shoal.table.headers import KNOWN, UNKNOWN

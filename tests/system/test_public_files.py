@@ -16,8 +16,7 @@ from shoal.audit.tables import digest_of
 from shoal.principles.groups import Groups
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness, Suppression
-from shoal.runs.asked import say_asked
-from shoal.runs.release import Release
+from shoal.runs.release import Release, say_asked
 from shoal.runs.run import Run
 from system.shell import shoal as command
 

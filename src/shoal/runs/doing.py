@@ -23,11 +23,10 @@ from shoal.progress import Laps, Progress, silent
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness
 from shoal.release.manifest import REPORT
-from shoal.runs.asked import say_asked
 from shoal.runs.checks import prepare, private_files, reads_files
 from shoal.runs.publish import audited, write_release
 from shoal.runs.refusing import check_columns, check_published
-from shoal.runs.release import Release
+from shoal.runs.release import Release, say_asked
 from shoal.runs.remarks import Remark, Tell, unheard
 from shoal.table.columns import Handed, without_cells
 from shoal.table.databases.access import is_outlet, name_of

@@ -30,7 +30,6 @@ from shoal.release.ledger import (
     read_ledger,
 )
 from shoal.release.manifest import MANIFEST
-from shoal.runs.asked import say_asked
 from shoal.runs.checks import reads_files
 from shoal.runs.estimate import whole_run
 from shoal.runs.holding import Held, held_file, hold_out_in_series
@@ -50,7 +49,7 @@ from shoal.runs.ledger import (
 from shoal.runs.looking_back import without_person
 from shoal.runs.publish import write_release
 from shoal.runs.refusing import check_labels, check_shown, shown_unchanged
-from shoal.runs.release import Release
+from shoal.runs.release import Release, say_asked
 from shoal.runs.remarks import Remark, about_columns
 from shoal.runs.restored import add_to_log, check_begin, check_newest
 from shoal.table.databases.access import is_outlet

@@ -27,9 +27,9 @@ from shoal.principles.requirement import requirements
 from shoal.progress import CLOCK, Progress, silent
 from shoal.release.places import _real, appear, as_output_errors, check_output
 from shoal.release.staging import staging
-from shoal.runs.asked import say_asked
 from shoal.runs.publish import say_when, write_codebook, write_report
 from shoal.runs.refusing import check_audited, check_names, check_quasi, check_shown
+from shoal.runs.release import say_asked
 from shoal.runs.remarks import about_columns, about_labels, about_names, about_spread, unheard
 from shoal.runs.spread_checks import check_source, check_spread
 from shoal.showing import Shown
