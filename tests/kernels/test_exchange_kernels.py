@@ -22,8 +22,7 @@ from shoal.kernels.relations import cross, excess_after, proximate
 from shoal.methods import passes
 from shoal.methods.annealing import REACH, Annealing
 from shoal.methods.exchanging import Exchanging
-from shoal.methods.nearby import nearest_rows
-from shoal.methods.passes import FEW_ROWS, RESIZED, SWAPS, Moves, blocks
+from shoal.methods.passes import FEW_ROWS, RESIZED, SWAPS, Moves, blocks, nearest_rows
 
 LARGEST = 400
 

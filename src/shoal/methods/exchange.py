@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from shoal.kernels.relations import Relations
     from shoal.methods.base import Task
     from shoal.methods.exchanging import Exchanging
-    from shoal.methods.nearby import Start
+    from shoal.methods.passes import Start
     from shoal.release.layout import Found
     from shoal.table.coded import Coded
 
@@ -108,7 +108,7 @@ class Board:
 
     def start(self, size: int) -> Start:
         """Return groups of equal sizes, or one apart."""
-        from shoal.methods.nearby import close_groups
+        from shoal.methods.passes import close_groups
 
         return close_groups(self.space, self.values, len(self.values) // size)
 

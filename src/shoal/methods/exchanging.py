@@ -29,8 +29,7 @@ from shoal.kernels.exchange.swaps import (
     repair,
     round_robin,
 )
-from shoal.methods.nearby import NearGroups
-from shoal.methods.passes import FEW, Moves, blocks, is_small, pace_of
+from shoal.methods.passes import FEW, Moves, NearGroups, blocks, is_small, pace_of
 from shoal.progress import Better, Enough, Progress, in_threads, never, silent, untold
 
 if TYPE_CHECKING:

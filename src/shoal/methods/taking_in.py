@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.methods.nearby import Neighbours, apart
+from shoal.methods.passes import Neighbours, apart
 from shoal.principles.groups import Groups
 from shoal.release.boxes import certainty
 
