@@ -41,7 +41,7 @@ from shoal.runs.release import Release
 from shoal.table.files import FORMATS
 from shoal.table.forms import CODEBOOK
 from shoal.table.strict import read_json
-from shoal.utility.codebook import codebook
+from shoal.utility.bias import codebook
 from shoal.utility.shown import shown
 
 if TYPE_CHECKING:

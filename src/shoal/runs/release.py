@@ -120,7 +120,7 @@ class Release(ReleaseData, Shown):
 
     def codebook(self) -> pl.DataFrame:
         """Return a line for each published column: what it is, and what was done to it."""
-        from shoal.utility.codebook import codebook
+        from shoal.utility.bias import codebook
 
         return codebook(as_read(self))
 

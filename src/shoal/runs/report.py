@@ -17,7 +17,7 @@ from shoal.release.manifest import REPORT
 from shoal.release.places import PUBLIC, write_whole
 from shoal.runs.facts import facts, facts_of, same
 from shoal.table.strict import read_json
-from shoal.utility.codebook import untrue_codebook
+from shoal.utility.bias import untrue_codebook
 from shoal.utility.shown import shown
 from shoal.version import __version__
 

@@ -36,7 +36,7 @@ from shoal.showing import Shown
 from shoal.table.forms import RELEASE
 from shoal.table.people import by_people
 from shoal.table.settings import ROLES
-from shoal.utility.codebook import codebook
+from shoal.utility.bias import codebook
 from shoal.utility.expression import count
 from shoal.utility.parts import PartsTable
 from shoal.utility.shown import shown

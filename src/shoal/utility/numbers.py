@@ -26,7 +26,7 @@ from shoal.table.forms import MEANS, PEOPLE, RELEASE, TWO_TABLES, VALUES, ends_o
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.reading import give_frame, take_frame
 from shoal.table.schema import NODE, RESERVED
-from shoal.utility.codebook import ISO_DAY
+from shoal.utility.bias import ISO_DAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
