@@ -29,7 +29,7 @@ from shoal.table.missing import Missing
 from shoal.table.schema import KINDS
 from shoal.table.settings import read_settings
 from shoal.views.again import command
-from shoal.views.commands import Command
+from shoal.views.terminal import Command
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,8 +19,7 @@ import typer.core
 
 from shoal import Ask, ShoalError, __version__
 from shoal.cli import show
-from shoal.views.commands import as_typed
-from shoal.views.terminal import plain_lines
+from shoal.views.terminal import as_typed, plain_lines
 
 OTHERS: dict[str, dict[str, str]] = {  # options of what is not asked of a run, with their values
     "Columns": {"group": "COLUMN"},

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal import Ask
-from shoal.views.commands import as_typed
-from shoal.views.terminal import plain, plain_json, plain_lines
+from shoal.views.terminal import as_typed, plain, plain_json, plain_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -26,7 +26,7 @@ from shoal.table.databases.access import is_address, to_keep
 from shoal.table.dates import check_format
 from shoal.table.files import check_spelling
 from shoal.table.schema import Schema
-from shoal.views.commands import Command
+from shoal.views.terminal import Command
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,8 +15,8 @@ from shoal.errors import UsageError, nearest
 from shoal.views import sentences, verdict
 from shoal.views.annex import PRIVATE_FACTS, over
 from shoal.views.answers import PUBLIC_FACTS
-from shoal.views.commands import flag
 from shoal.views.pages import render
+from shoal.views.terminal import flag
 from shoal.views.words import plural
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from shoal.views.charts.release import (
     size_chart,
     values_chart,
 )
-from shoal.views.commands import as_typed, flag
 from shoal.views.pages import comparison_values, frontier_values, render
+from shoal.views.terminal import as_typed, flag
 from shoal.views.words import CONTEXT, figure, people, plural, why_necessary
 
 if TYPE_CHECKING:
