@@ -24,14 +24,13 @@ from shoal.methods.base import Method, Task
 from shoal.methods.coarsening import Coarsening
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import Require, asked_of, requirements
-from shoal.progress import Laps, Progress, silent
+from shoal.progress import Laps, Progress, silent, with_bar
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness, Suppression
 from shoal.release.manifest import COUNTS, HELD, MANIFEST
 from shoal.release.statement import check_title
 from shoal.runs.publish import audited
 from shoal.runs.release import Release
-from shoal.showing import with_bar
 from shoal.table.coded import persons_of
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
 from shoal.table.partition import renumber

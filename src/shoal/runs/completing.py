@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import NotAchievable, UsageError, option
-from shoal.progress import Progress, silent
+from shoal.progress import Progress, silent, with_bar
 from shoal.release.manifest import (
     APPROXIMATE,
     EXACT,
@@ -24,7 +24,6 @@ from shoal.release.manifest import (
 from shoal.release.places import new_directory
 from shoal.runs.correcting import spelled
 from shoal.runs.estimating import check_asked
-from shoal.showing import with_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

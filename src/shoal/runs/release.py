@@ -17,12 +17,11 @@ from shoal.errors import UsageError
 from shoal.exact import upward
 from shoal.methods.choice import choose_method
 from shoal.notation import Term
-from shoal.progress import Progress, silent
+from shoal.progress import Progress, Shown, silent, with_bar
 from shoal.release.building import in_form
 from shoal.release.forms import check_form
 from shoal.release.recoding import ReleaseData
 from shoal.release.stated import StatedAsk
-from shoal.showing import Shown, with_bar
 from shoal.table.forms import MEANS, TWO_TABLES
 from shoal.table.grid import REGIONS
 from shoal.table.schema import BY_COLUMN, OPTIONS
