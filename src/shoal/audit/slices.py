@@ -31,10 +31,10 @@ from shoal.audit.verdict import Exposed
 from shoal.audit.verify import Audit, Finding, audit_table, coded_as_asked, unknown_rows
 from shoal.principles.groups import Totals
 from shoal.principles.requirement import asked_of
+from shoal.release.cells import unescape_name
 from shoal.release.codebook import WEIGHED, HeldCells
 from shoal.table.coding import code_lenient
 from shoal.table.forms import CODEBOOK, INTERVALS, RELEASE
-from shoal.table.formulas import unescape_name
 from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ import polars as pl
 from shoal.errors import UsageError, option
 from shoal.release.cells import (
     cells,
+    escape,
     spelled_interval,
     type_of_ends,
     typed_cells,
@@ -40,7 +41,6 @@ from shoal.table.forms import (
     gaps_of,
     spelled_as,
 )
-from shoal.table.formulas import escape
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import RESERVED
 
