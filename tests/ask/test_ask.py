@@ -22,9 +22,8 @@ from shoal.ask.options import WRITING, asked, listable, options_of
 from shoal.cli import show
 from shoal.cli.main import commands
 from shoal.runs.release import asked as public
-from shoal.table.forms import FORMS
+from shoal.table.forms import FORMS, KNOWN, UNKNOWN
 from shoal.table.grid import KINDS_OF_CELLS
-from shoal.table.headers import KNOWN, UNKNOWN
 from shoal.table.missing import Missing
 from shoal.table.schema import KINDS
 from shoal.table.settings import read_settings

@@ -19,8 +19,7 @@ from shoal.notation import typed_number
 from shoal.principles.requirement import requirements
 from shoal.release.stated import StatedColumn
 from shoal.table.files import FORMATS, part_files
-from shoal.table.forms import TWO_TABLES, stems
-from shoal.table.headers import UNKNOWN
+from shoal.table.forms import TWO_TABLES, UNKNOWN, stems
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import LABELS, PSEUDONYM
 

@@ -53,8 +53,8 @@ from shoal.runs.release import Release, say_asked
 from shoal.runs.remarks import Remark, about_columns
 from shoal.runs.restored import add_to_log, check_begin, check_newest
 from shoal.table.databases.access import is_outlet
+from shoal.table.forms import KNOWN
 from shoal.table.groupings import Runs
-from shoal.table.headers import KNOWN
 from shoal.table.partition import PersonOf
 from shoal.table.reading import take_frame
 from shoal.table.schema import PERSON, REAL

@@ -18,7 +18,7 @@ import polars as pl
 
 from shoal.errors import InputError, UsageError, option
 from shoal.table.columns import FileLayout, Gathered, Within, column_names
-from shoal.table.headers import check_header
+from shoal.table.forms import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

@@ -19,8 +19,8 @@ import polars as pl
 from shoal.errors import InputError, UsageError, option
 from shoal.table.columns import FileLayout
 from shoal.table.delimited import BOM, SEPARATORS, in_utf8, read_csv, utf8_lines
+from shoal.table.forms import check_header
 from shoal.table.frames import hold_times
-from shoal.table.headers import check_header
 from shoal.table.strict import once
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.table.headers import check_header
+from shoal.table.forms import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Collection

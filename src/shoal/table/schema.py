@@ -18,8 +18,8 @@ from shoal.notation import is_number
 from shoal.table.column import hierarchy_of
 from shoal.table.dates import check_format, iso_column
 from shoal.table.decimals import check_decimal, plain_numbers
+from shoal.table.forms import KNOWN, check_person
 from shoal.table.grid import read_bounds, read_step
-from shoal.table.headers import KNOWN, check_person
 from shoal.table.missing import check_policy
 from shoal.table.trimming import Trim, done_first, read_trim
 
