@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.views.charts.base import GREY, PALETTE, picture
 from shoal.views.charts.comparison import comparison_chart
+from shoal.views.pages import GREY, PALETTE, picture
 from shoal.views.tables import Measure
 
 if TYPE_CHECKING:

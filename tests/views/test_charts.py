@@ -1,6 +1,6 @@
 """Pictures of what people really write into tables."""
 
-from shoal.views.charts.base import draw
+from shoal.views.pages import draw
 
 
 def test_characters_without_a_picture_do_not_end_the_process():

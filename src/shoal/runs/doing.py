@@ -234,7 +234,7 @@ def go(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
     run.check_asked()
     target = str(run.output)
     if run.trials:
-        from shoal.views.charts.base import warm_up
+        from shoal.views.pages import warm_up
 
         warm_up()
     release, audit = _publish(run, progress, remark)
