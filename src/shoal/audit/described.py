@@ -17,8 +17,7 @@ import polars as pl
 
 from shoal.audit.cells import fills_domain, has_leaves, interval_ends, outer_cells, read_cover
 from shoal.errors import UsageError
-from shoal.table.dates import check_format, not_dates
-from shoal.table.ends import backwards
+from shoal.table.dates import check_format, date_parts, not_dates
 from shoal.table.missing import MISSING_LABEL, is_missing
 from shoal.table.schema import KINDS, LABELS, NUMERIC
 from shoal.table.trimming import is_percentile, odd_numbers, read_trim
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from shoal.release.manifest import Manifest
     from shoal.release.stated import StatedColumn, StatedNodes
 
-
-if TYPE_CHECKING:
     Found = Iterator[tuple[object, str]]  # whether something is wrong, and the words for it
 
 FITS: dict[str | None, tuple[str | None, ...]] = {
@@ -107,7 +104,15 @@ def _odd_ends(ends: Sequence[Any], *, dates: bool) -> Found:
     most = sys.float_info.max
     numbers = (isinstance(one, int | float) and abs(one) <= most for one in ends)
     yield not dates and (len(ends) != 2 or not all(numbers)), "has to have two numbers"
-    yield backwards(*ends, dates=dates), "ends before it begins"
+    yield _backwards(*ends, dates=dates), "ends before it begins"
+
+
+def _backwards(low: Any, high: Any, *, dates: bool) -> bool:
+    """Return whether an interval ends before it begins."""
+    if not dates:
+        return low > high
+    seconds, rest = (part.to_list() for part in date_parts(pl.Series([low, high])))
+    return (seconds[0], rest[0]) > (seconds[1], rest[1])
 
 
 def _odd_nodes(domain: StatedNodes) -> Found:
