@@ -19,7 +19,7 @@ from shoal.methods.base import Method, Task, Thorough
 from shoal.methods.splitting import Rule, split
 from shoal.notation import whole_number
 from shoal.principles.groups import Groups
-from shoal.release.boxes import certainty
+from shoal.release.cover import certainty
 from shoal.release.squares import best_runs, only_numbers, squared_error, squared_space
 
 if TYPE_CHECKING:

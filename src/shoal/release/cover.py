@@ -365,3 +365,12 @@ def _runs(sizes: NDArray[np.int64]) -> Iterator[slice]:
     number = np.cumsum(sizes) // RUN
     bounds = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(sizes)]
     return map(slice, bounds[:-1], bounds[1:])
+
+
+def certainty(coded: Coded, groups: Groups, *, promised: bool = False) -> NDArray[np.float64]:
+    """Return the NCP of each group's description, a column each, as the weights of columns say."""
+    found = [
+        Cover.of(column, groups).cost(coded.space, j, promised=promised)
+        for j, column in enumerate(coded.quasi)
+    ]
+    return np.column_stack(found)
