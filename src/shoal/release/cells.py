@@ -20,9 +20,8 @@ from shoal.errors import InputError
 from shoal.release.stated import StatedNode, StatedNodes
 from shoal.table.coding import NUMBER, check_type
 from shoal.table.column import INTEGER
-from shoal.table.columns import is_dictionary
+from shoal.table.columns import BEYOND, is_dictionary, unheld
 from shoal.table.dates import MICROSECONDS, NANOSECONDS, units_as_dates
-from shoal.table.frames import BEYOND, unheld
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
