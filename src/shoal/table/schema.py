@@ -147,7 +147,8 @@ class Schema(AboutColumns):
         object.__setattr__(self, "nobody_knows", tuple(dict.fromkeys(self.nobody_knows)))
         check_person(person, most_rows, rows, self.pseudonymize)
         self._check_roles()
-        check_decimal(decimal)
+        if decimal is not None:
+            check_decimal(decimal)
         self._check_types()
         self._check_cells()
         self._check_known()
@@ -322,6 +323,8 @@ class Schema(AboutColumns):
         table = table.with_columns(
             iso_column(table[name], self.date_formats[name]) for name in dated
         )
+        if self.decimal is None:
+            return table
         return plain_numbers(table, names, self.decimal, numeric=numeric)
 
     def role(self, column: str) -> str | None:
