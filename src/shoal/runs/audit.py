@@ -11,7 +11,7 @@ from shoal.audit.survey import levels
 from shoal.engines.base import engine_of, is_spark
 from shoal.errors import UsageError, option
 from shoal.progress import Shown
-from shoal.runs.report import Looking
+from shoal.runs.facts import Looking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
