@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.audit.manifest import read_manifest
 from shoal.audit.regions import check_regions
+from shoal.audit.tables import read_manifest
 from shoal.methods.base import CUTTING
 from system.shell import shoal as run
 

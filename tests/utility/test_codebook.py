@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import read_release
-from shoal.audit.tables import digest_of
+from shoal.audit.tables import digest_of, read_manifest
 from shoal.utility.bias import HELD, untrue_codebook
 
 if TYPE_CHECKING:

@@ -15,10 +15,9 @@ import polars as pl
 from shoal.audit.cells import alike
 from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import read_spelled
 from shoal.audit.standing import stand_ins
-from shoal.audit.tables import digest_of
+from shoal.audit.tables import digest_of, read_manifest
 from shoal.errors import AuditFailed, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.methods.coarsening import Coarsening

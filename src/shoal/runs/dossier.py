@@ -16,11 +16,11 @@ from shoal.ask.ask import Ask
 from shoal.audit.claims import manifest_schema
 from shoal.audit.dominance import dominance, group_sizes
 from shoal.audit.identification import identification, threshold_of
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import read_release
 from shoal.audit.safe_harbor import safe_harbor
 from shoal.audit.sampled import population_risk
 from shoal.audit.stranger import Stranger
+from shoal.audit.tables import read_manifest
 from shoal.errors import AuditFailed, ShoalError, UsageError, option
 from shoal.release.places import PRIVATE, PUBLIC, check_beside, write_whole
 from shoal.release.statement import check_context

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.audit.identification import identification, least_size, threshold_of
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import open_checked, read_release
-from shoal.audit.tables import find_parts, open_stated, refuse
+from shoal.audit.tables import find_parts, open_stated, read_manifest, refuse
 from shoal.audit.verify import Report, audit_table
 from shoal.errors import InputError
 from shoal.release.manifest import REPORT

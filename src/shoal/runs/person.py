@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import as_read, read_release
 from shoal.audit.stranger import Stranger
+from shoal.audit.tables import read_manifest
 from shoal.errors import UsageError, option
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.reading import read_table, take_frame

@@ -22,9 +22,8 @@ from shoal.audit.asked import check_asked
 from shoal.audit.claims import check_linked, check_manifest
 from shoal.audit.described import Wrong
 from shoal.audit.identification import check_threshold
-from shoal.audit.manifest import check_shape
 from shoal.audit.published import Published, as_meant, read_batches, read_release
-from shoal.audit.tables import digest_of
+from shoal.audit.tables import check_shape, digest_of
 from shoal.errors import AuditFailed, InputError, OutputError, UsageError
 from shoal.exact import upward
 from shoal.platforms import sync

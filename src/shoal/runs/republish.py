@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import read_spelled
 from shoal.audit.series import group_rows
-from shoal.audit.tables import digest_of
+from shoal.audit.tables import digest_of, read_manifest
 from shoal.errors import AuditFailed, NotAchievable, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups

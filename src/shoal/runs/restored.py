@@ -11,8 +11,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.audit.manifest import SIZE
-from shoal.audit.tables import digest_of, is_ordinary
+from shoal.audit.tables import SIZE, digest_of, is_ordinary
 from shoal.errors import InputError, UsageError, option
 from shoal.release.manifest import MANIFEST
 from shoal.release.places import PRIVATE

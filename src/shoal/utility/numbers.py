@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import covers_missing, interval_ends, read_set
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import open_checked
+from shoal.audit.tables import read_manifest
 from shoal.errors import InputError, UnknownColumn
 from shoal.table.coding import NUMBER
 from shoal.table.dates import date_parts, not_dates
