@@ -1,9 +1,12 @@
-"""One notation for principles, methods and distances: their `repr` is what people type.
+"""One reading of a text, or none: terms as people type them, and JSON from strangers.
 
-`EpsilonM(epsilon=4500, m=5)` means the same on the command line, in a schema file, in a manifest
-and in Python. Reading it is strict: names from a registry, literal arguments. Arguments may stand
-without their names, in the order of the definition page: `EpsilonM(4500, 5)` means the same, and is
-printed with them.
+The `repr` of principles, methods and distances is what people type. `EpsilonM(epsilon=4500, m=5)`
+means the same on the command line, in a schema file, in a manifest and in Python. Reading it is
+strict: names from a registry, literal arguments. Arguments may stand without their names, in the
+order of the definition page: `EpsilonM(4500, 5)` means the same, and is printed with them.
+
+Python's reader of JSON takes more than JSON has (NaN, a key twice) and gives up without a sentence
+on what nests deeply. Whatever two readers could take in two ways is refused here.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ from __future__ import annotations
 import ast
 import dataclasses
 import io
+import json
+import math
 import numbers
 import re
 import sys
@@ -21,12 +26,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard, cast
 
 import shoal
-from shoal.errors import BadParameter, UsageError, nearest
+from shoal.errors import BadParameter, InputError, UsageError, nearest
 from shoal.exact import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
+
 
 LONG = 80  # characters of what was typed that a message repeats
 BETWEEN = r" '’\u00a0\u202f"  # thousands, beside a comma or a point
@@ -265,3 +271,61 @@ def typed_number(text: str, sign: str | None) -> Decimal | None:
         bare = whole.replace(between, "") + point.replace(",", ".") + rest
     bare = bare.replace(",", ".")
     return Decimal(bare) if re.fullmatch(PLAIN, bare) else None
+
+
+def read_json(text: str | bytes) -> Any:
+    """Read JSON, raising where a key stands twice, a number is none, or it nests too deeply.
+
+    Examples
+    --------
+    >>> read_json('{"rows": 3}')
+    {'rows': 3}
+    """
+    try:
+        plain = text.decode("utf-8") if isinstance(text, bytes) else text
+        value = json.loads(
+            plain,
+            object_pairs_hook=once,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            parse_int=_whole,
+        )
+        json.dumps(value, ensure_ascii=False).encode("utf-8")  # no half of a surrogate pair
+    except RecursionError:
+        msg = "it nests too deeply"
+        raise InputError(msg) from None
+    except UnicodeEncodeError:
+        msg = "it has characters that cannot be written"
+        raise InputError(msg) from None
+    except ValueError as problem:  # a UnicodeDecodeError and a number of 5,000 digits as well
+        raise InputError(str(problem)) from None
+    return value
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its pairs, raising where a key stands twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        msg = f"the key {twice[:80]!r} is there twice"
+        raise InputError(msg)
+    return found
+
+
+def _no_constant(word: str) -> float:
+    msg = f"{word} is no number"
+    raise InputError(msg)
+
+
+def _whole(digits: str) -> int:
+    _finite(digits)
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        msg = f"{digits[:40]} is larger than any number that can be read"
+        raise InputError(msg)
+    return value

@@ -26,12 +26,12 @@ from shoal.audit.agreement import check_agreement, contradictions
 from shoal.audit.asked import check_asked
 from shoal.audit.described import Wrong
 from shoal.errors import AuditFailed, InputError
+from shoal.notation import read_json
 from shoal.release.manifest import MANIFEST, REPORT, Manifest
 from shoal.table.columns import Gathered
 from shoal.table.files import part_files, tables_named
 from shoal.table.forms import CODEBOOK
 from shoal.table.reading import read_table
-from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping

@@ -21,10 +21,10 @@ from shoal.audit.published import open_checked, read_release
 from shoal.audit.tables import find_parts, open_stated, read_manifest, refuse
 from shoal.audit.verify import Report, audit_table
 from shoal.errors import InputError
+from shoal.notation import read_json
 from shoal.release.manifest import REPORT
 from shoal.release.places import PUBLIC, write_whole
 from shoal.table.forms import RELEASE
-from shoal.table.strict import read_json
 from shoal.utility.bias import untrue_codebook
 from shoal.utility.shown import shown
 from shoal.version import __version__

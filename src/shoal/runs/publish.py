@@ -26,6 +26,7 @@ from shoal.audit.published import Published, as_meant, read_batches, read_releas
 from shoal.audit.tables import check_shape, digest_of
 from shoal.errors import AuditFailed, InputError, OutputError, UsageError
 from shoal.exact import upward
+from shoal.notation import read_json
 from shoal.platforms import sync
 from shoal.progress import Laps, Progress, silent
 from shoal.release.building import build_release
@@ -39,7 +40,6 @@ from shoal.runs.refusing import check_audited
 from shoal.runs.release import Release
 from shoal.table.files import FORMATS
 from shoal.table.forms import CODEBOOK
-from shoal.table.strict import read_json
 from shoal.utility.bias import codebook
 from shoal.utility.shown import shown
 

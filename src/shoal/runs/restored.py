@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from shoal.audit.tables import SIZE, digest_of, is_ordinary
 from shoal.errors import InputError, UsageError, option
+from shoal.notation import read_json
 from shoal.release.manifest import MANIFEST
 from shoal.release.places import PRIVATE
-from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError, UsageError, option
+from shoal.notation import once
 from shoal.table.columns import FileLayout
 from shoal.table.delimited import BOM, SEPARATORS, in_utf8, read_csv, utf8_lines
 from shoal.table.forms import check_header
 from shoal.table.frames import hold_times
-from shoal.table.strict import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

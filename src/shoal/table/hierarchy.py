@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.table.strict import read_json
+from shoal.notation import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
