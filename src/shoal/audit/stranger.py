@@ -22,11 +22,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.among import among_published
+from shoal.audit.among import among_published, doubt, in_release
 from shoal.audit.covers import CellCover
 from shoal.audit.fullest import fullest, whole_weights
 from shoal.audit.guessing import bounded
-from shoal.audit.left_out import doubt, in_release
 from shoal.audit.linking import Candidates
 from shoal.audit.seen import Guess, Learned, PersonView
 from shoal.audit.today import Today
