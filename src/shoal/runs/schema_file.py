@@ -20,8 +20,15 @@ from shoal.release.places import PUBLIC, write_whole
 from shoal.runs.look import beyond_the_cap, lowered
 from shoal.runs.losing import SAMPLE
 from shoal.runs.proposal import DEAR, propose, protecting, requirements_for
-from shoal.runs.schema_columns import lines_of_columns, prefixes_of, proposed_weight
-from shoal.runs.schema_lines import code_lines, comment, listed, reading_lines
+from shoal.runs.schema_columns import (
+    code_lines,
+    comment,
+    lines_of_columns,
+    listed,
+    prefixes_of,
+    proposed_weight,
+    reading_lines,
+)
 from shoal.table.databases.access import is_address, to_keep
 from shoal.table.dates import check_format
 from shoal.table.files import check_spelling
