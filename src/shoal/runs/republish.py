@@ -32,7 +32,7 @@ from shoal.release.manifest import MANIFEST
 from shoal.runs.checks import reads_files
 from shoal.runs.estimate import whole_run
 from shoal.runs.holding import Held, held_file, hold_out_in_series
-from shoal.runs.lasting import say_births, with_regions
+from shoal.runs.lasting import say_births, with_regions, without_person
 from shoal.runs.ledger import (
     Turn,
     as_before,
@@ -45,7 +45,6 @@ from shoal.runs.ledger import (
     take_turn,
     thresholds_of,
 )
-from shoal.runs.looking_back import without_person
 from shoal.runs.publish import write_release
 from shoal.runs.refusing import check_labels, check_shown, shown_unchanged
 from shoal.runs.release import Release, say_asked
