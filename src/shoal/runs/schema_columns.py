@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shoal.ask.ask import key_of, quoted
 from shoal.exact import tidy
-from shoal.inspection.weights import weighing
+from shoal.inspection.advise import weighing
 from shoal.table.column import hierarchy_of
 
 if TYPE_CHECKING:
