@@ -3,6 +3,10 @@
 The options of commands with their help, the keys of schema files, the fields of a run, what a
 manifest says was asked, what a ledger fixes, what Spark refuses, and the command that repeats a run
 follow from what is said of each field in `fields`: a new option is one field.
+
+What is wrong with it is data: of which field, what was said, and why it cannot be. Views and
+readers of files spell a problem in their own words: a file by line and key, a command by the
+option, a page beside the field.
 """
 
 from __future__ import annotations
@@ -37,8 +41,6 @@ if TYPE_CHECKING:
 
     from shoal.ask.options import Flag, Option, Path
 
-
-if TYPE_CHECKING:
     Wrong = tuple[Path, object, str]  # in which part, what it is, and why it cannot be
 
 TAKES: dict[str, tuple[type, ...]] = {

@@ -9,6 +9,10 @@ ZIP codes: only the first three digits, and 000 where 20,000 people or fewer liv
 that begin with them. The 17 prefixes are those of the guidance of the Department of Health and
 Human Services (26 November 2012), from the census of 2000. The guidance asks to use more current
 data where they were published.
+
+Dates are found wherever they stand: in labels, in sets and intervals of them, in the middle of a
+text. So are months, weeks and quarters of a year, days of a month, and times of day. A year of
+birth shows an age: the rule counts up to the year of the release.
 """
 
 from __future__ import annotations
