@@ -30,8 +30,10 @@ from shoal.errors import BadParameter, InputError, UsageError, nearest
 from shoal.exact import written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
+
+    Known = Callable[[str], type["Term"] | None]
 
 
 LONG = 80  # characters of what was typed that a message repeats
@@ -95,10 +97,11 @@ def _spaces() -> Iterator[ModuleType]:
         yield getattr(shoal, name)
 
 
-def parse(text: str, *, files: bool = True) -> Term:
+def parse(text: str, *, files: bool = True, known: Known = lambda _: None) -> Term:
     """Read a term from its notation, never evaluating anything.
 
     Without `files`, a term that would open one is refused: what a stranger wrote opens nothing.
+    What is `known` of a name is taken before its class is loaded.
 
     >>> import shoal
     >>> parse("EpsilonM(epsilon=4500, m=5)")
@@ -108,7 +111,7 @@ def parse(text: str, *, files: bool = True) -> Term:
     with suppress(SyntaxError, ValueError, MemoryError, RecursionError, tokenize.TokenError):
         if "#" not in text or not _has_remarks(text):
             tree = ast.parse(text.strip(), mode="eval").body
-    value = None if tree is None else _build(tree, text, DEPTH, files=files)
+    value = None if tree is None else _build(tree, text, DEPTH, files=files, known=known)
     if not isinstance(value, Term):
         msg = f"Cannot read {brief(text)}. Write it as Name(parameter=value, …)."
         if re.search(COMMA, text):
@@ -142,7 +145,7 @@ def _has_remarks(text: str) -> bool:
     return any(token.type == tokenize.COMMENT for token in found)
 
 
-def _build(node: ast.expr, text: str, depth: int, *, files: bool) -> Any:
+def _build(node: ast.expr, text: str, depth: int, *, files: bool, known: Known) -> Any:
     if depth == 0:
         msg = f"{brief(text)} nests too deeply."
         raise UsageError(msg)
@@ -152,9 +155,9 @@ def _build(node: ast.expr, text: str, depth: int, *, files: bool) -> Any:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            return tuple(_build(item, text, depth - 1, files=files) for item in items)
+            return tuple(_build(item, text, depth - 1, files=files, known=known) for item in items)
         case ast.Call(func=ast.Name(id=name)):
-            return _call(name, node, text, depth, files=files)
+            return _call(name, node, text, depth, files=files, known=known)
         case ast.Name(id=name) if meant := [t for t in known_terms() if t.lower() == name.lower()]:
             msg = f"In {brief(text)}, write {meant[0]}(…) with its parameters in brackets."
             raise UsageError(msg)
@@ -163,8 +166,8 @@ def _build(node: ast.expr, text: str, depth: int, *, files: bool) -> Any:
     raise UsageError(msg)
 
 
-def _call(name: str, call: ast.Call, text: str, depth: int, *, files: bool) -> Term:
-    cls = _term(name)
+def _call(name: str, call: ast.Call, text: str, depth: int, *, files: bool, known: Known) -> Term:
+    cls = known(name) or _term(name)
     if cls is None:
         msg = f"Unknown name {name!r} in {brief(text)}{nearest(name, sorted(known_terms()))}"
         raise UsageError(msg)
@@ -172,9 +175,8 @@ def _call(name: str, call: ast.Call, text: str, depth: int, *, files: bool) -> T
     given: dict[str, Any] = {}
     for keyword in (*_by_name(cls, call.args, text), *call.keywords):
         if keyword.arg is None or keyword.arg not in fields:
-            known = list(fields)
             word = keyword.arg or "**"
-            msg = f"{name} has no parameter {word!r}{nearest(word, known)}"
+            msg = f"{name} has no parameter {word!r}{nearest(word, list(fields))}"
             raise UsageError(msg)
         if keyword.arg in given:
             msg = f"{name} got {keyword.arg!r} twice in {brief(text)}."
@@ -182,7 +184,7 @@ def _call(name: str, call: ast.Call, text: str, depth: int, *, files: bool) -> T
         if keyword.arg in cls.opens and not files:
             msg = f"{name}({keyword.arg}=…) would open a file, and nothing here may do that."
             raise UsageError(msg)
-        given[keyword.arg] = _build(keyword.value, text, depth - 1, files=files)
+        given[keyword.arg] = _build(keyword.value, text, depth - 1, files=files, known=known)
     missing = [
         field.name
         for field in fields.values()

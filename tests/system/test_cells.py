@@ -11,7 +11,6 @@ import pytest
 import shoal
 from shoal.audit.regions import check_regions
 from shoal.audit.tables import read_manifest
-from shoal.methods.base import CUTTING
 from system.shell import shoal as run
 
 RNG = np.random.default_rng(5)
@@ -144,18 +143,6 @@ def test_a_whole_that_fails_is_not_joined_from_parts() -> None:
                 table, shoal.Schema(quasi="age", sensitive="pay"),
                 require="EpsilonM(epsilon=0, m=3)", method=method, cells="regions",
             )  # fmt: skip
-
-
-def test_the_methods_that_cut_are_the_ones_that_are_named() -> None:
-    from shoal.methods.base import Method
-
-    methods = [getattr(shoal.methods, name) for name in sorted(dir(shoal.methods))]
-    cutting = {
-        one.__name__
-        for one in methods
-        if isinstance(one, type) and issubclass(one, Method) and one.cuts
-    }
-    assert cutting == set(CUTTING)
 
 
 def test_values_outside_the_bounds_or_beside_the_grid_are_refused() -> None:

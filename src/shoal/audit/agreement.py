@@ -14,6 +14,7 @@ from shoal.errors import InputError, UsageError
 from shoal.exact import read_share
 from shoal.notation import parse
 from shoal.principles.requirement import requirements
+from shoal.release.makers import maker_of
 from shoal.release.manifest import COUNTS, HELD, REPORT
 from shoal.table.files import part_files, tables_named
 from shoal.table.forms import CODEBOOK, MEANS, TWO_TABLES, stems
@@ -195,7 +196,7 @@ def _asked(manifest: Manifest) -> list[Requirement]:
 
 def _term(key: str, notation: str, place: str | None = None) -> Any:
     try:
-        term = parse(notation, files=False)
+        term = parse(notation, files=False, known=maker_of)
     except (UsageError, InputError) as problem:
         raise _unread(place or repr(key), problem) from None
     if term.role != key:
