@@ -27,13 +27,14 @@ import numpy as np
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.exact import at_least, at_most
 from shoal.methods.base import Method, Task
-from shoal.methods.exchange import SQUARED, Exchange
+from shoal.methods.exchange import Exchange
 from shoal.methods.splitting import Split
 from shoal.methods.suppression import search_within
 from shoal.notation import Term
 from shoal.principles.groups import Groups
 from shoal.progress import silent
 from shoal.release.cover import covers, mean_over_rows
+from shoal.release.makers import SQUARED
 from shoal.sampling import draw
 from shoal.table.forms import INTERVALS, MEANS
 from shoal.table.grid import REGIONS, TIGHT
