@@ -66,6 +66,15 @@ def test_a_refusal_says_why_and_what_would_serve(written, tmp_path):
     assert not (tmp_path / "tables").exists()
 
 
+def test_anyway_ends_with_3_where_nothing_can_be_computed(written):
+    done = command("estimate", written, "age ~ income", "--anyway")
+    assert (done.code, done.out) == (3, "")
+    assert "sensitive column on its right side" in done.said
+    done = command("estimate", written, "age ~ income", "--anyway", "--json")
+    assert done.code == 3
+    assert done.json()["quantities"] == []
+
+
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     "asked", [("income ~ nobody",), (), ("--mean", "income", "--quantile", "0.5"), ("income",)]
