@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.estimation.completing import Completed
+    from shoal.estimation.completing import Completed, Problem
     from shoal.estimation.opening import Analysable
     from shoal.table.column import Column
 
@@ -67,21 +67,12 @@ def complete(
     anyway : whether to write tables of a release that is refused, marked so.
     """
     from shoal.estimation import judging
-    from shoal.estimation.completing import Problem, complete_tables
-    from shoal.estimation.opening import open_release
+    from shoal.estimation.completing import complete_tables
 
     check_asked(tables, chains, seed)
     check_outside(directory)
-    try:
-        release = open_release(source)
-    except NoConclusion as refusal:
-        raise NotAchievable(str(refusal)) from None
-    column = release.value(of)
-    taken = sorted({*OWN} & {*release.quasi, column.name})
-    if taken:
-        msg = f"Column {taken[0]!r} has a name that completed tables need for themselves."
-        raise UsageError(msg)
-    problem = Problem(release, column.name)
+    problem = _problem(source, of)
+    release, column = problem.release, problem.release.values[problem.column]
     reasons = judging.before(problem)
     seen: list[judging.Diagnosis] = []
 
@@ -116,6 +107,23 @@ def complete(
         (staged / README).write_text(f"{told}\n\n{reason}\n", "utf-8", newline="\n")
     names = [str(Path(directory) / name) for name in (LONG, POOLING, README)]
     return {"files": names, "tables": tables, "status": status, "reason": reason}
+
+
+def _problem(source: Any, of: str | None) -> Problem:
+    """Return what is to be completed: one sensitive column of a release."""
+    from shoal.estimation.completing import Problem
+    from shoal.estimation.opening import open_release
+
+    try:
+        release = open_release(source)
+    except NoConclusion as refusal:
+        raise NotAchievable(str(refusal)) from None
+    column = release.value(of)
+    taken = sorted({*OWN} & {*release.quasi, column.name})
+    if taken:
+        msg = f"Column {taken[0]!r} has a name that completed tables need for themselves."
+        raise UsageError(msg)
+    return Problem(release, column.name)
 
 
 TOLD = """\
