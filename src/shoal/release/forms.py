@@ -70,7 +70,8 @@ def check_form(
         _refuse_means(requirements, grouped=grouped)
     if form != TWO_TABLES:
         return
-    schema.check_reserved(*(f"{RESERVED}_of_{stem}" for stem in (PEOPLE, VALUES)))  # of loaders
+    of_loaders = (*(f"{RESERVED}_of_{stem}" for stem in (PEOPLE, VALUES)), "shoal_part")
+    schema.check_reserved(*of_loaders)
     if not schema.rows_known:
         msg = (
             "The form two-tables shows how many rows each person has, next to exact "
