@@ -24,6 +24,37 @@ def test_a_notebook_is_what_its_page_shows(place):
     assert place.read_text("utf-8") == made, f"{place.name} is out of date: run `make pictures`"
 
 
+def test_each_kind_of_graph_is_of_its_kind():
+    """HK, Section I: groups are equal or apart, a ring has one order, reciprocal is symmetric."""
+    kinds = pictures.kinds()
+    groups, ring, mutual, free = kinds.values()
+    for graph in kinds.values():
+        assert all(len(some) == 4 and one in some for one, some in enumerate(graph))
+        assert [sum(one in some for some in graph) for one in range(8)] == [4] * 8
+
+    def reciprocal(graph):
+        return all(one in graph[other] for one, some in enumerate(graph) for other in some)
+
+    assert [reciprocal(graph) for graph in kinds.values()] == [True, False, True, False]
+    assert [len(set(graph)) for graph in (groups, ring, mutual)] == [2, 8, 8]
+    assert all(
+        {(one + 1) % 8 for one in some} == ring[(at + 1) % 8] for at, some in enumerate(ring)
+    )
+    assert free not in (groups, ring, mutual)
+
+
+def test_the_eight_tuples_lose_what_the_paper_says_and_less_by_shoal():
+    printed = tuple(frozenset(map(int, one)) for one in pictures.PRINTED)
+    ours = pictures.searched(3)
+    for graph in (printed, ours):
+        assert all(len(some) == 3 and one in some for one, some in enumerate(graph))
+        assert [sum(one in some for some in graph) for one in range(8)] == [3] * 8
+    assert round(pictures.gcp(printed), 4) == 0.4005  # HK, Table I
+    page = (DOCS / "definitions" / "methods" / "Freeform.md").read_text("utf-8")
+    for one in (printed, ours):
+        assert f"{pictures.gcp(one):.4f}" in page
+
+
 def shown(page):
     """Return the pictures that a page shows."""
     named = re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", page.read_text("utf-8"))
