@@ -8,7 +8,8 @@ import pytest
 
 from documentation.pages import DOCS, PAGES, ROOT, script
 
-pictures, notebooks = script("pictures"), script("notebooks")
+pictures, notebooks, words = script("pictures"), script("notebooks"), script("words_shown")
+TAKEN = sorted(one.name for one in words.ASSETS.glob("*.png"))
 
 
 @pytest.mark.few(1)
@@ -71,7 +72,43 @@ def test_every_picture_that_a_page_shows_is_there_and_none_is_shown_nowhere():
 def test_every_picture_of_the_report_the_certificate_and_the_page_is_taken_by_the_script():
     source = (ROOT / "scripts" / "screenshots.py").read_text("utf-8")
     for one in pictures.ASSETS.glob("*.png"):
-        assert f'"{one.stem.removeprefix("page-")}"' in source, one.name
+        assert f'"{one.stem}"' in source, one.name
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_picture_shows_words_that_shoal_still_says(name):
+    """What is said elsewhere on a page may change; what a reader sees in its picture may not."""
+    kept = words.kept()[name]
+    assert kept["digest"] == words.digest(words.ASSETS / name), f"{name} is not what was kept of it"
+    gone = [one for one in kept["words"] if one not in words.pieces()]
+    assert gone == [], f"{name} is out of date: run `make pictures`"
+    assert len(kept["words"]) >= 5
+
+
+def test_words_are_kept_of_every_picture_that_was_taken_and_of_no_other():
+    assert sorted(words.kept()) == TAKEN
+
+
+def test_pieces_are_what_stands_between_tags_and_what_is_filled_in(tmp_path):
+    page = tmp_path / "some.html"
+    page.write_text('<p title="No">Rows of {{ "one" if x else "each person" }} <b>are gone</b></p>')
+    assert [one for one in words.of_file(page) if one.strip()] == [
+        "one",
+        "each person",
+        "Rows of ",
+        "are gone",
+    ]
+    code = tmp_path / "some.py"
+    code.write_text("x = f'There are {y} rows.'\nz = '{count} of them'\n")
+    said = [one for one in words.of_file(code) if one]
+    assert sorted(said) == [" of them", " rows.", "There are "]
+
+
+def test_what_is_in_view_is_told_in_the_longest_pieces():
+    lines = ["How unique people are", "48 in 100", "Take this"]
+    found = words.shown(lines)
+    assert "How unique people are" in found
+    assert "unique people" not in found
 
 
 @pytest.mark.parametrize(
