@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import shoal
+from documentation.pages import tried
 from shoal.web.draft import ROLES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -27,6 +28,40 @@ def test_a_page_tells_it_in_its_place(page: str, place: str, words: str) -> None
     _, found, rest = (DOCS / page).read_text(encoding="utf-8").partition(place)
     assert found
     assert words in rest.split("\n## ")[0]
+
+
+def section(page: Path, anchor: str) -> list[str]:
+    """Return the code that runs under a heading, or on the whole page where none is named."""
+    text = page.read_text("utf-8")
+    heads = {0: ""} | {
+        text.count("\n", 0, one.start()) + 1: re.sub(r"[^a-z0-9]+", "-", one[1].lower()).strip("-")
+        for one in re.finditer(r"^## (.+)$", text, re.MULTILINE)
+    }
+    return [
+        block.text
+        for block in tried(page)
+        if block.runs
+        and (not anchor or heads[max(at for at in heads if at < block.line)] == anchor)
+    ]
+
+
+def test_every_limit_is_shown_by_an_attack_that_runs() -> None:
+    """A row of the table leads to a section of the page, and to code that the tests run."""
+    page = DOCS / "limits.md"
+    text = page.read_text("utf-8")
+    rows = re.findall(
+        r"^\| \[.+?\]\(#([\w-]+)\) \|.*\| \[.+?\]\(([\w/.-]*)#?([\w-]*)\) \|$", text, re.MULTILINE
+    )
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert len(rows) == len(re.findall(r"^\| \[", text, re.MULTILINE)) == len(headings)
+    for limit, file, anchor in rows:
+        assert any(limit in re.sub(r"\W+", "-", one.lower()) for one in headings), limit
+        where = DOCS / file if file else page
+        assert file or anchor == limit, f"{limit} runs no attack of its own"
+        code = "\n".join(section(where, anchor))
+        assert re.search(
+            r"shoal[ .](attack|audit|anonymize|measures\.refine)|manifest|found", code
+        ), limit
 
 
 def test_what_the_page_quotes_is_there_to_be_chosen() -> None:
