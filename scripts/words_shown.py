@@ -62,6 +62,12 @@ def texts(value: Any) -> Iterator[str]:
 
 def of_file(file: Path) -> Iterator[str]:
     """Yield what a source file says, in pieces between tags and what is filled in."""
+    for text in whole(file):
+        yield from re.split(r"\{\w*\}", text) if file.suffix == ".py" else (text,)
+
+
+def whole(file: Path) -> Iterator[str]:
+    """Yield the texts of a source file, with the names of what is filled into those of code."""
     source = file.read_text("utf-8")
     if file.suffix == ".html":
         # What an expression chooses from is said too.
@@ -73,7 +79,7 @@ def of_file(file: Path) -> Iterator[str]:
     else:
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield from re.split(r"\{\w*\}", node.value)
+                yield node.value
 
 
 @functools.cache

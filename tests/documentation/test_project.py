@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 
 import pytest
 
@@ -33,6 +34,22 @@ def test_the_workflow_runs_what_the_readme_says():
 def test_a_broken_promise_is_not_reported_in_the_open():
     for name in ("bug.md", "config.yml"):
         assert "SECURITY.md" in said(f".github/ISSUE_TEMPLATE/{name}")
+
+
+def test_make_demo_installs_what_running_needs_and_no_tool_of_developers():
+    groups = tomllib.loads(said("pyproject.toml"))["dependency-groups"]
+    tools = {re.split(r"[\[<>=]", one)[0] for one in groups["dev"] if isinstance(one, str)}
+    assert {"pytest", "ruff", "mypy", "playwright", "scipy"} <= tools
+    installed = set(re.findall(r"^([\w.-]+)==", said("requirements.txt"), re.MULTILINE))
+    assert {"polars", "numba"} <= installed
+    assert installed & {one.lower() for one in tools} == set()
+    makefile = said("Makefile")
+    needs = dict(re.findall(r"^(\S+): (.+)$", makefile, re.MULTILINE))
+    assert (needs["demo"], needs["page"]) == ("$(RUNS)", "$(RUNS)")
+    assert needs["$(RUNS)"] == "$(VENV)/ready $(KERNELS)"
+    assert needs["$(VENV)/ready"] == "requirements.txt pyproject.toml"
+    recipe = makefile.partition("$(VENV)/ready: ")[2].partition("\n\n")[0]
+    assert re.findall(r"--requirement (\S+)", recipe) == ["requirements.txt"]
 
 
 def test_a_commit_is_held_to_what_make_lint_and_make_types_run():

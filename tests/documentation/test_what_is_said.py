@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 import shoal
-from documentation.pages import tried
+from documentation.pages import script, tried
 from shoal.web.draft import ROLES
 
+words = script("words_shown")
 DOCS = Path(__file__).parents[2] / "docs"
 SAID = [
     ("limits.md", "## Minimality", "`Freeform`"),
@@ -28,6 +29,22 @@ def test_a_page_tells_it_in_its_place(page: str, place: str, words: str) -> None
     _, found, rest = (DOCS / page).read_text(encoding="utf-8").partition(place)
     assert found
     assert words in rest.split("\n## ")[0]
+
+
+def test_the_page_says_the_words_that_the_glossary_gives_to_it() -> None:
+    """Every phrase on the left stands in what the page is made of; gaps for columns are dropped."""
+    source = Path(shoal.__file__).parent
+    files = [one for room in ("web", "ask", "principles") for one in (source / room).rglob("*")]
+    spoken = "\n".join(
+        re.sub(r" of \{\w+\}", "", words.plain(text)).lower()
+        for file in files
+        if file.suffix in {".html", ".py"}
+        for text in words.whole(file)
+    )
+    table = (DOCS / "words.md").read_text("utf-8").partition("## All words")[0]
+    _, _, *phrases = re.findall(r"^\| (.+?) \|", table, re.MULTILINE)
+    assert len(phrases) >= 15
+    assert [one for one in phrases if words.plain(one).lower() not in spoken] == []
 
 
 def section(page: Path, anchor: str) -> list[str]:
