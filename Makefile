@@ -58,10 +58,12 @@ results-check: $(READY)
 docs: $(READY) references
 	$(BIN)/zensical build --clean --strict
 
-# The pictures that follow from the code, and the notebooks that follow from their pages.
+# The pictures that follow from the code, the notebooks that follow from their pages, and the pictures
+# that Chromium takes of the page, the report and the certificate.
 pictures: $(READY)
 	$(BIN)/python scripts/pictures.py
 	$(BIN)/python scripts/notebooks.py
+	$(BIN)/python scripts/screenshots.py
 
 # The pages that follow from the code.
 references: $(READY)

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 import shoal
+from documentation.pages import script, tried
 from shoal.web.draft import ROLES
 
+words = script("words_shown")
 DOCS = Path(__file__).parents[2] / "docs"
 SAID = [
     ("limits.md", "## Minimality", "`Freeform`"),
@@ -27,6 +29,56 @@ def test_a_page_tells_it_in_its_place(page: str, place: str, words: str) -> None
     _, found, rest = (DOCS / page).read_text(encoding="utf-8").partition(place)
     assert found
     assert words in rest.split("\n## ")[0]
+
+
+def test_the_page_says_the_words_that_the_glossary_gives_to_it() -> None:
+    """Every phrase on the left stands in what the page is made of; gaps for columns are dropped."""
+    source = Path(shoal.__file__).parent
+    files = [one for room in ("web", "ask", "principles") for one in (source / room).rglob("*")]
+    spoken = "\n".join(
+        re.sub(r" of \{\w+\}", "", words.plain(text)).lower()
+        for file in files
+        if file.suffix in {".html", ".py"}
+        for text in words.whole(file)
+    )
+    table = (DOCS / "words.md").read_text("utf-8").partition("## All words")[0]
+    _, _, *phrases = re.findall(r"^\| (.+?) \|", table, re.MULTILINE)
+    assert len(phrases) >= 15
+    assert [one for one in phrases if words.plain(one).lower() not in spoken] == []
+
+
+def section(page: Path, anchor: str) -> list[str]:
+    """Return the code that runs under a heading, or on the whole page where none is named."""
+    text = page.read_text("utf-8")
+    heads = {0: ""} | {
+        text.count("\n", 0, one.start()) + 1: re.sub(r"[^a-z0-9]+", "-", one[1].lower()).strip("-")
+        for one in re.finditer(r"^## (.+)$", text, re.MULTILINE)
+    }
+    return [
+        block.text
+        for block in tried(page)
+        if block.runs
+        and (not anchor or heads[max(at for at in heads if at < block.line)] == anchor)
+    ]
+
+
+def test_every_limit_is_shown_by_an_attack_that_runs() -> None:
+    """A row of the table leads to a section of the page, and to code that the tests run."""
+    page = DOCS / "limits.md"
+    text = page.read_text("utf-8")
+    rows = re.findall(
+        r"^\| \[.+?\]\(#([\w-]+)\) \|.*\| \[.+?\]\(([\w/.-]*)#?([\w-]*)\) \|$", text, re.MULTILINE
+    )
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert len(rows) == len(re.findall(r"^\| \[", text, re.MULTILINE)) == len(headings)
+    for limit, file, anchor in rows:
+        assert any(limit in re.sub(r"\W+", "-", one.lower()) for one in headings), limit
+        where = DOCS / file if file else page
+        assert file or anchor == limit, f"{limit} runs no attack of its own"
+        code = "\n".join(section(where, anchor))
+        assert re.search(
+            r"shoal[ .](attack|audit|anonymize|measures\.refine)|manifest|found", code
+        ), limit
 
 
 def test_what_the_page_quotes_is_there_to_be_chosen() -> None:

@@ -264,6 +264,21 @@ def test_demo_makes_the_whole_journey(tmp_path: Path) -> None:
     assert json.loads((target / "manifest.json").read_text("utf-8"))["id"] != manifest["id"]
 
 
+def test_a_demo_makes_no_trials_of_other_methods(tmp_path: Path, monkeypatch) -> None:
+    """They took most of its first minute."""
+    few = library.census(5000)
+    tried: list[object] = []
+    monkeypatch.setattr(library, "census", lambda: few)
+    monkeypatch.setattr("shoal.runs.trials.trials", lambda *known, **_: tried.append(known))
+    assert shoal("demo", "--output", tmp_path / "shown", "--quiet").code == 0
+    assert not tried
+    schema = library.Schema(quasi=["age", "birthplace"], sensitive="income")
+    library.anonymize(few, schema, require="KAnonymity(k=5)").owner_report(
+        tmp_path / "owner.html", trials=True
+    )
+    assert tried  # so they would have been seen
+
+
 def test_a_demo_replaces_nothing_but_a_demo(tmp_path: Path) -> None:
     table = write_csv(tmp_path / "table.csv", people())
     assert anonymize(table, tmp_path / "mine", require="KAnonymity(k=5)").code == 0
