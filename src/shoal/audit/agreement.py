@@ -172,7 +172,7 @@ def _regions(manifest: Manifest) -> Found:
 def _terms(manifest: Manifest) -> None:
     """Raise where a term cannot be read, or would open a file in being read."""
     try:
-        asked = _asked(manifest)
+        asked = required(manifest)
     except (UsageError, InputError) as problem:
         raise _unread("'require'", problem) from None
     if len(asked) < len(manifest.require):
@@ -184,7 +184,8 @@ def _terms(manifest: Manifest) -> None:
             _term("hierarchy", column.hierarchy)
 
 
-def _asked(manifest: Manifest) -> list[Requirement]:
+def required(manifest: Manifest) -> list[Requirement]:
+    """Return what a manifest says was required; nothing is opened for that."""
     linked = [
         [one.name for one in manifest.linked_columns(name) if one.role == "sensitive"]
         for name in manifest.tables
@@ -238,7 +239,7 @@ def _unlike(manifest: Manifest, method: Any) -> Iterator[str]:
 
 def _elsewhere(manifest: Manifest) -> Iterator[str]:
     """Yield what is said to be measured of what was not asked, or is not there."""
-    asked = _asked(manifest)
+    asked = required(manifest)
     if {one.principle for one in manifest.measured} != {repr(one) for one in asked}:
         yield "The manifest's 'measured' is not about what it says was required."
     if manifest.loss.ncp.keys() != {*manifest.named("quasi")}:

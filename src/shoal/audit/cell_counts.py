@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from shoal.audit.agreement import required
 from shoal.audit.cells import fills_domain, has_leaves, outer_cells, read_cover
 from shoal.table.missing import MISSING_LABEL
 
@@ -61,9 +62,13 @@ def count_cells(published: pl.DataFrame, column: StatedColumn) -> CellCount:
 
 
 def check_cells(counted: Mapping[str, CellCount], manifest: Manifest, rows: int) -> list[str]:
-    """Return a sentence for cells outside the domain and for a loss that is not what cells say."""
+    """Return a sentence for cells outside the domain and for a loss that is not what cells say.
+
+    Where a population was given, the values under nodes are its own: they may be more than rows.
+    """
     problems = []
     measured = {}
+    everybody = any(one.principle.population for one in required(manifest))
     stated = manifest.by_name
     for name, one in counted.items():
         if one.mixed:
@@ -72,7 +77,7 @@ def check_cells(counted: Mapping[str, CellCount], manifest: Manifest, rows: int)
             problems.append(f"{one.bad} distinct cells of column {name!r} are outside its domain.")
         elif not (
             fills_domain(pl.Series(sorted(one.outer), dtype=pl.String), stated[name])
-            and (stated[name].kind != "node" or has_leaves(one.at, stated[name].tree))
+            and (stated[name].kind != "node" or everybody or has_leaves(one.at, stated[name].tree))
         ):
             problems.append(f"The domain of column {name!r} is larger than its published cells.")
         else:
