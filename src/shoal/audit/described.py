@@ -17,6 +17,7 @@ import polars as pl
 
 from shoal.audit.cells import fills_domain, has_leaves, interval_ends, outer_cells, read_cover
 from shoal.errors import UsageError
+from shoal.principles.requirement import requirements
 from shoal.table.dates import check_format, date_parts, not_dates
 from shoal.table.missing import MISSING_LABEL, is_missing
 from shoal.table.schema import KINDS, LABELS, NUMERIC
@@ -25,6 +26,7 @@ from shoal.table.trimming import is_percentile, odd_numbers, read_trim
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from shoal.principles.requirement import Requirement
     from shoal.release.manifest import Manifest
     from shoal.release.stated import StatedColumn, StatedNodes
 
@@ -221,6 +223,16 @@ class CellCount:
         )
 
 
+def required(manifest: Manifest) -> list[Requirement]:
+    """Return what a manifest says was required; nothing is opened for that."""
+    linked = [
+        [one.name for one in manifest.linked_columns(name) if one.role == "sensitive"]
+        for name in manifest.tables
+    ]
+    own = manifest.named("sensitive")
+    return list(requirements(manifest.require, own, *filter(None, linked), files=False))
+
+
 def count_cells(published: pl.DataFrame, column: StatedColumn) -> CellCount:
     """Count the cells of a column, of which a manifest says what it says."""
     counted = published[column.name].value_counts()
@@ -238,9 +250,13 @@ def count_cells(published: pl.DataFrame, column: StatedColumn) -> CellCount:
 
 
 def check_cells(counted: Mapping[str, CellCount], manifest: Manifest, rows: int) -> list[str]:
-    """Return a sentence for cells outside the domain and for a loss that is not what cells say."""
+    """Return a sentence for cells outside the domain and for a loss that is not what cells say.
+
+    Where a population was given, the values under nodes are its own: they may be more than rows.
+    """
     problems = []
     measured = {}
+    everybody = any(one.principle.population for one in required(manifest))
     stated = manifest.by_name
     for name, one in counted.items():
         if one.mixed:
@@ -249,7 +265,7 @@ def check_cells(counted: Mapping[str, CellCount], manifest: Manifest, rows: int)
             problems.append(f"{one.bad} distinct cells of column {name!r} are outside its domain.")
         elif not (
             fills_domain(pl.Series(sorted(one.outer), dtype=pl.String), stated[name])
-            and (stated[name].kind != "node" or has_leaves(one.at, stated[name].tree))
+            and (stated[name].kind != "node" or everybody or has_leaves(one.at, stated[name].tree))
         ):
             problems.append(f"The domain of column {name!r} is larger than its published cells.")
         else:
