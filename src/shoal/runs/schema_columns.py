@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shoal.ask.ask import key_of, quoted
-from shoal.exact import tidy
+from shoal.exact import percent, tidy
 from shoal.inspection.weights import weighing
 from shoal.runs.schema_lines import comment, listed
 from shoal.table.column import hierarchy_of
@@ -22,9 +22,15 @@ PREFIXED = 20  # values from which a code is published by its beginning
 
 
 def lines_of_columns(
-    found: Inspection, schema: Schema, codes: Mapping[str, list[str]]
+    found: Inspection,
+    schema: Schema,
+    codes: Mapping[str, list[str]],
+    trees: Mapping[str, float | None],
 ) -> list[str]:
-    """Return the lines of all columns: why each has its role, and its keys."""
+    """Return the lines of all columns: why each has its role, and its keys.
+
+    `trees` says what a release loses with a hierarchy of each column that could have one.
+    """
     said: list[str] = []
     weight = proposed_weight(found)
     for column in found.columns:
@@ -40,7 +46,7 @@ def lines_of_columns(
         for suspicion in column.suspicions:
             said += comment(f"! {suspicion.text}")
         if column.name in schema.published:
-            said += [*_settings(column, schema), *codes.get(column.name, ())]
+            said += [*_settings(column, schema, trees), *codes.get(column.name, ())]
         elif column.name in schema.persons and column.name in codes:
             said += [f"[columns.{key_of(column.name)}]", *codes[column.name]]
         said.append("")
@@ -49,7 +55,9 @@ def lines_of_columns(
     return said
 
 
-def _settings(column: ColumnInspection, schema: Schema) -> list[str]:
+def _settings(
+    column: ColumnInspection, schema: Schema, trees: Mapping[str, float | None]
+) -> list[str]:
     """Return what a schema file says of one column that is published."""
     said = [f"[columns.{key_of(column.name)}]"]
     if column.name in schema.types:
@@ -60,7 +68,10 @@ def _settings(column: ColumnInspection, schema: Schema) -> list[str]:
         said.append(f"date_format = {quoted(schema.date_formats[column.name])}")
     said += _rounding(column)
     if column.name in schema.quasi:
-        said += [*_hierarchy(column, schema), "# weight = 2  # its loss counts twice"]
+        said += [
+            *_hierarchy(column, trees.get(column.name)),
+            "# weight = 2  # its loss counts twice",
+        ]
     return said
 
 
@@ -91,7 +102,10 @@ def _rounding(column: ColumnInspection) -> list[str]:
 
 
 def prefixes_of(found: Inspection, schema: Schema) -> dict[str, Hierarchy]:
-    """Return the hierarchy of each quasi column of many codes: it is proposed, and priced."""
+    """Return the hierarchy that each quasi column of many codes could have, to price it.
+
+    None is proposed: the node of a group has all the codes that its list has, and others.
+    """
     return {
         one.name: hierarchy_of("Prefix()")
         for one in found.columns
@@ -100,11 +114,11 @@ def prefixes_of(found: Inspection, schema: Schema) -> dict[str, Hierarchy]:
     }
 
 
-def _hierarchy(column: ColumnInspection, schema: Schema) -> list[str]:
-    """Suggest a hierarchy; those that the schema has are proposed, others in a comment."""
+def _hierarchy(column: ColumnInspection, lost: float | None) -> list[str]:
+    """Suggest a hierarchy in a comment, with what a release by it loses where that is known."""
     if column.type == "code":
-        mark = "" if column.name in schema.hierarchies else "# "
-        return [f'{mark}hierarchy = "Prefix()"  # 1234*, 123**; without it, lists of codes']
+        price = "" if lost is None else f": about {percent(lost, 1)} of the detail lost"
+        return [f'# hierarchy = "Prefix()"  # 1234*, 123** instead of lists of codes{price}']
     if column.type == "date":
         return ['# hierarchy = "Calendar()"  # day, month, quarter, year']
     if column.type == "ordered":
