@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import shoal as library
-from messy import MESSY, PEOPLE, Messy
+from messy import MESSY, NAMES, PEOPLE, Messy, lines
 from shoal.table.columns import Within, column_names
 from shoal.table.dates import to_iso
 from system.shell import shoal
@@ -105,6 +105,71 @@ def test_numbers_that_read_in_two_ways_are_asked_about(tmp_path: Path) -> None:
     assert opened.plain["cost"].cast(pl.String)[0] == "1,250"
     assert library.open_table(path, decimal=",").plain["cost"].cast(pl.String)[0] == "1.250"
     assert library.open_table(path, decimal=".").plain["cost"].cast(pl.String)[0] == "1250"
+
+
+SWISS = [f"{1 + at}'{234 + at}.{50 + at}" for at in range(9)]
+
+
+@pytest.mark.parametrize("sign", ["'", "’", "\u202f", "\u00a0", " "])
+@pytest.mark.parametrize("decimals", [True, False])
+def test_thousands_that_no_comma_separates_are_read(
+    *, sign: str, decimals: bool, tmp_path: Path
+) -> None:
+    """1'234.56 was a label, and 1'234 was asked about as if it had a comma."""
+    cells = [one.replace("'", sign) if decimals else one[:5].replace("'", sign) for one in SWISS]
+    path = tmp_path / "thousands.csv"
+    path.write_text("age;cost\n" + "".join(f"{20 + at};{one}\n" for at, one in enumerate(cells)))
+    opened = library.open_table(path)
+    (asked,) = [one for one in opened.assumed if one.key == "decimal"]
+    assert (asked.value, asked.sure) == (".", decimals or sign != " ")
+    assert opened.plain["cost"].cast(pl.String)[0] == ("1234.50" if decimals else "1234")
+    schema = tmp_path / "shoal.toml"
+    library.init(path, schema)
+    assert '\ndecimal = "."' in schema.read_text("utf-8")
+
+
+def test_the_decimal_sign_can_always_be_said(tmp_path: Path) -> None:
+    path = tmp_path / "plain.csv"
+    path.write_text("age,cost\n" + "".join(f"{20 + at},{at}.5\n" for at in range(30)))
+    (asked,) = [one for one in library.open_table(path).assumed if one.key == "decimal"]
+    assert (asked.value, asked.sure, asked.needed) == (None, True, False)
+    assert asked.choices == (",", ".")
+
+
+def test_a_vertical_bar_separates_columns(tmp_path: Path) -> None:
+    path, schema, place = tmp_path / "bars.txt", tmp_path / "s.toml", tmp_path / "out"
+    path.write_text("\n".join(lines(sign="|")) + "\n")
+    opened = library.open_table(path)
+    assert opened.plain.columns == list(NAMES)
+    assert "|" in next(one for one in opened.assumed if one.key == "delimiter").choices
+    library.init(path, schema)
+    assert library.load(schema).release().write(place)
+    path.write_text("A list\n" + "\n".join(lines(sign="|")) + "\n")
+    opened = library.open_table(path)
+    assert opened.needed == {"header_row": 2}
+    assert library.open_table(path, delimiter="|").plain.columns == list(NAMES)
+
+
+def test_bars_within_cells_separate_no_columns(tmp_path: Path) -> None:
+    path = tmp_path / "tags.csv"
+    path.write_text("age,tags\n" + "".join(f"{20 + at},a|b|c|d\n" for at in range(30)))
+    assert library.open_table(path).plain.columns == ["age", "tags"]
+
+
+@pytest.mark.parametrize(("sign", "quote"), [(":", ""), ("~", ""), (";", '"'), ("|", '"')])
+def test_one_column_whose_cells_have_a_separator_is_asked_about(
+    sign: str, quote: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "one.csv"
+    rows = (f"age{sign}cost", *(f"{20 + at}{sign}{at * 3}" for at in range(9)))
+    path.write_text("".join(f"{quote}{one}{quote}\n" for one in rows))
+    opened = library.open_table(path)
+    (asked,) = [one for one in opened.assumed if one.key == "delimiter"]
+    assert not asked.sure
+    assert len(opened.plain.columns) == 1
+    plain = tmp_path / "plain.csv"
+    plain.write_text("age\n" + "".join(f"{20 + at}\n" for at in range(9)))
+    assert all(one.sure for one in library.open_table(plain).assumed)
 
 
 @pytest.mark.parametrize(

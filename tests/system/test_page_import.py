@@ -70,6 +70,22 @@ def test_every_messy_file_comes_in_without_a_word(served, messy, tmp_path):
         assert 'data-testid="confirm-table"' not in client.get(place).text
 
 
+def test_what_may_be_wrong_can_be_changed(served, tmp_path):
+    """No switch had the decimal sign where Shoal found none, and none a vertical bar."""
+    path = tmp_path / "bars.csv"
+    path.write_text("age|cost\n" + "".join(f"{20 + at}|{at}'250.50\n" for at in range(1, 30)))
+    with served.client() as client:
+        place, html = bring(client, path)
+        assert rows_of(html)[0] == ["21", "1250.50"]
+        path.write_text("age:cost\n" + "".join(f"{20 + at}:{at}.5\n" for at in range(30)))
+        place, html = bring(client, path)
+        assert "Please check" in html
+        assert '<option value="|"' in html
+        assert 'data-testid="reading-decimal"' in html
+        shown, _ = change(client, place, decimal=",")
+        assert re.search('<option value="," selected>Comma', shown)
+
+
 def test_what_the_page_assumed_is_what_a_release_is_made_of(served, tmp_path):
     path = next(one for one in MESSY if one.name == "totals").write(tmp_path)
     with served.client() as client:
