@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import re
 from functools import partial
 from pathlib import Path
 
@@ -80,6 +81,57 @@ def test_the_original_is_read_as_the_schema_file_that_names_it_says(
     dossier = tmp_path / "dossier.html"
     done = shoal("dossier", place, "--norm", "gdpr", *owner, "--output", dossier)
     assert done.code == 0, done.err
+
+
+@EACH
+@pytest.mark.few(3)
+def test_python_reads_the_original_as_the_schema_file_says(messy: Messy, tmp_path: Path) -> None:
+    """It was read plainly: names of columns were titles, and codes for missing were values."""
+    path, schema, place = messy.write(tmp_path), tmp_path / "s.toml", tmp_path / "out"
+    library.init(path, schema)
+    library.load(schema).release().write(place)
+    for known in (path, str(path)):
+        found = library.measures.person(place, 7, original=known, schema=schema)
+        assert f"age {PEOPLE[7].age}" in " ".join(repr(found).split())
+    dossiers = {}
+    table = library.load(schema).frame()
+    for name, original in (("path", path), ("frame", table)):
+        made = library.dossier(
+            place, tmp_path / f"{name}.html", norm="ema", schema=schema, original=original
+        )
+        dossiers[name] = made.annex.read_text("utf-8")
+    kept = [re.sub(r"[0-9]+ to [0-9]+ %|[0-9.]+", "", one) for one in dossiers.values()]
+    assert f"{len(table)}" in dossiers["path"]
+    assert kept[0] == kept[1]
+
+
+@pytest.mark.parametrize("written", ["plainly", "like the original"])
+def test_controls_of_a_messy_original_are_read(written: str, tmp_path: Path) -> None:
+    """Options that say how the original is read broke the plain file that Shoal writes."""
+    messy = next(one for one in MESSY if one.name == "titles")
+    path, schema, place = messy.write(tmp_path), tmp_path / "s.toml", tmp_path / "out"
+    library.init(path, schema)
+    held = ("--hold-out", "25%", "--hold-out-file", tmp_path / "controls.csv")
+    made = shoal("anonymize", "--schema", schema, *held, "--output", place)
+    assert made.code == 0, made.err
+    controls = tmp_path / "controls.csv"
+    if written != "plainly":
+        text = path.read_text("utf-8").splitlines(keepends=True)
+        controls.write_text("".join([*text[:4], *text[10:25]]), "utf-8")
+    owner = ("--schema", schema, "--original", path, "--control", controls)
+    done = shoal("attack", place, *owner, "--json")
+    assert done.code == 0, done.err
+    tried = [one["controls"] for one in done.json()["controlled"] if one["attack"] == "linking"]
+    for at, told in enumerate([{"original": path, "control": controls}, None]):
+        dossier = tmp_path / f"{at}.html"
+        if told is None:
+            done = shoal("dossier", place, "--norm", "gdpr", *owner, "--output", dossier)
+            assert done.code == 0, done.err
+        else:
+            library.dossier(place, dossier, norm="gdpr", schema=schema, **told)
+        annex = (tmp_path / f"{at}-private.html").read_text("utf-8")
+        assert "of people who are not in it" in annex
+        assert [one["count"] for one in tried] == [15]
 
 
 def test_options_say_what_was_found(tmp_path: Path) -> None:
