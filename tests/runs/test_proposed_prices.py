@@ -1,6 +1,7 @@
 """What is proposed loses at most a quarter of the detail, and is published at its price."""
 
 import re
+import tomllib
 
 import numpy as np
 import polars as pl
@@ -71,7 +72,7 @@ def test_a_file_proposes_what_loses_a_quarter_at_most_and_costs_what_it_said(nam
 
 def test_where_nothing_loses_a_quarter_or_less_the_price_stands_beside_it(tmp_path):
     table = dear()
-    assert all(one.loss > QUARTER for one in propose(table, inspect(table)))
+    assert all((one.loss or 0) > QUARTER for one in propose(table, inspect(table)))
     text, lost, made = file_and_release(table, tmp_path)
     assert made.loss > QUARTER
     assert lost == pytest.approx(made.loss, rel=FIFTH)
@@ -137,9 +138,8 @@ def test_the_page_and_the_file_propose_the_same(tmp_path):
     table = postal()
     text, _, _ = file_and_release(table, tmp_path)
     proposal = Hand().look(str(tmp_path / "people.csv"), {})["proposal"]
-    asked = shoal.Ask.from_toml(text)
-    assert [*proposal["require"]] == [*asked.require]
-    assert [*proposal["sensitive"]] == [*asked.sensitive]
+    said = tomllib.loads(text)
+    assert {key: said[key] for key in ("require", "sensitive")}.items() <= proposal.items()
 
 
 def test_another_promise_is_told_by_what_it_changes():
