@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from shoal.ask.ask import key_of, quoted
-from shoal.exact import tidy
+from shoal.exact import percent, tidy
 from shoal.inspection.advise import weighing
 from shoal.table.column import hierarchy_of
 
@@ -71,9 +71,15 @@ PREFIXED = 20  # values from which a code is published by its beginning
 
 
 def lines_of_columns(
-    found: Inspection, schema: Schema, codes: Mapping[str, list[str]]
+    found: Inspection,
+    schema: Schema,
+    codes: Mapping[str, list[str]],
+    trees: Mapping[str, float | None],
 ) -> list[str]:
-    """Return the lines of all columns: why each has its role, and its keys."""
+    """Return the lines of all columns: why each has its role, and its keys.
+
+    `trees` says what a release loses with a hierarchy of each column that could have one.
+    """
     said: list[str] = []
     weight = proposed_weight(found)
     for column in found.columns:
@@ -89,7 +95,7 @@ def lines_of_columns(
         for suspicion in column.suspicions:
             said += comment(f"! {suspicion.text}")
         if column.name in schema.published:
-            said += [*_settings(column, schema), *codes.get(column.name, ())]
+            said += [*_settings(column, schema, trees), *codes.get(column.name, ())]
         elif column.name in schema.persons and column.name in codes:
             said += [f"[columns.{key_of(column.name)}]", *codes[column.name]]
         said.append("")
@@ -98,7 +104,9 @@ def lines_of_columns(
     return said
 
 
-def _settings(column: ColumnInspection, schema: Schema) -> list[str]:
+def _settings(
+    column: ColumnInspection, schema: Schema, trees: Mapping[str, float | None]
+) -> list[str]:
     """Return what a schema file says of one column that is published."""
     said = [f"[columns.{key_of(column.name)}]"]
     if column.name in schema.types:
@@ -109,7 +117,10 @@ def _settings(column: ColumnInspection, schema: Schema) -> list[str]:
         said.append(f"date_format = {quoted(schema.date_formats[column.name])}")
     said += _rounding(column)
     if column.name in schema.quasi:
-        said += [*_hierarchy(column, schema), "# weight = 2  # its loss counts twice"]
+        said += [
+            *_hierarchy(column, trees.get(column.name)),
+            "# weight = 2  # its loss counts twice",
+        ]
     return said
 
 
@@ -140,7 +151,10 @@ def _rounding(column: ColumnInspection) -> list[str]:
 
 
 def prefixes_of(found: Inspection, schema: Schema) -> dict[str, Hierarchy]:
-    """Return the hierarchy of each quasi column of many codes: it is proposed, and priced."""
+    """Return the hierarchy that each quasi column of many codes could have, to price it.
+
+    None is proposed: the node of a group has all the codes that its list has, and others.
+    """
     return {
         one.name: hierarchy_of("Prefix()")
         for one in found.columns
@@ -149,11 +163,11 @@ def prefixes_of(found: Inspection, schema: Schema) -> dict[str, Hierarchy]:
     }
 
 
-def _hierarchy(column: ColumnInspection, schema: Schema) -> list[str]:
-    """Suggest a hierarchy; those that the schema has are proposed, others in a comment."""
+def _hierarchy(column: ColumnInspection, lost: float | None) -> list[str]:
+    """Suggest a hierarchy in a comment, with what a release by it loses where that is known."""
     if column.type == "code":
-        mark = "" if column.name in schema.hierarchies else "# "
-        return [f'{mark}hierarchy = "Prefix()"  # 1234*, 123**; without it, lists of codes']
+        price = "" if lost is None else f": about {percent(lost, 1)} of the detail lost"
+        return [f'# hierarchy = "Prefix()"  # 1234*, 123** instead of lists of codes{price}']
     if column.type == "date":
         return ['# hierarchy = "Calendar()"  # day, month, quarter, year']
     if column.type == "ordered":

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 BOM = b"\xef\xbb\xbf"
-SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon"}
+SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
 MIXED = "mixed"  # of encodings: line by line UTF-8, or cp1252
 PART = 2**23  # bytes that are parsed at a time
 

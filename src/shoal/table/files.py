@@ -276,7 +276,10 @@ def choose_separator(data: bytes, name: str, delimiter: str | None) -> str:
     """Return what was asked for, or what the header has most of outside quotes."""
     if delimiter is not None:
         if delimiter not in DELIMITERS:
-            msg = f"{option('delimiter')} takes a comma, a semicolon or 'tab'. Got {delimiter!r}."
+            msg = (
+                f"{option('delimiter')} takes a comma, a semicolon, a vertical bar or 'tab'. "
+                f"Got {delimiter!r}."
+            )
             raise UsageError(msg)
         return "\t" if DELIMITERS[delimiter] == "tab" else delimiter
     header = bytearray()
