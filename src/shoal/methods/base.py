@@ -109,6 +109,7 @@ class Method(Term):
     page: ClassVar[tuple[str, str] | None] = None  # its name and use on the page, if it offers it
     unasked: ClassVar[tuple[str, ...]] = ()  # its settings that Shoal chooses by itself
     cuts: ClassVar[bool] = False  # whether groups come from cuts, so that cells can be regions
+    halves: ClassVar[bool] = False  # whether a group is what could not be cut at its middle
 
     def check(self, task: Task) -> None:
         """Raise where the method cannot search for what is required."""

@@ -189,6 +189,7 @@ class Mondrian(Thorough):
     source = "LeFevre, DeWitt, Ramakrishnan, ICDE 2006"
     page = ("By halving", "The classic method: halves the table at its medians.")
     cuts = True
+    halves = True
 
     def __post_init__(self) -> None:
         if self.split not in SPLITS:
