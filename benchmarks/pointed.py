@@ -9,6 +9,10 @@ by the other; how often it holds of exactly one row is compared with what one of
 chance, n w (1 - w)^(n - 1). "Least likely" takes the least likely of all; "likeliest to isolate"
 the one at an end or beside it whose weight is nearest to 1/n, as a reader would who knows that ends
 are not attained. A hash isolates (1 - 1/k)^(k - 1) in any group of k, whatever is published.
+
+The third has what a reader refines who knows how cells were made, and nobody
+(`shoal.runs.downcoding`): which share of the values in cells is known to be there, how much
+narrower cells would exclude as much, and which share of pairings with sensitive values is excluded.
 """
 
 from __future__ import annotations
@@ -20,9 +24,11 @@ import numpy as np
 from common import load, show
 
 import shoal
+from shoal.audit.published import as_read
 from shoal.methods.base import Task
 from shoal.methods.cutting import Cutting
 from shoal.methods.splitting import Rule, standing
+from shoal.runs.downcoding import downcoded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,6 +42,7 @@ CASES = [
     ("EpsilonM(epsilon=2000, m=5)", "Split()"),
     ("EpsilonM(epsilon=2000, m=5)", "Oblivious()"),
     ("KAnonymity(k=10)", "Exchange()"),
+    ("FrequencyL(l=5)", "Mondrian()"),
 ]
 
 
@@ -138,7 +145,7 @@ def main(rows: int, tried: int) -> None:
         name: [int(a), int(b)] for name, a, b in zip(QUASI, least, most, strict=True)
     }  # of the population
     schema = shoal.Schema(quasi=QUASI, sensitive="income", bounds=bounds)
-    losses, attacks = [], []
+    losses, attacks, refined = [], [], []
     for require, method in CASES:
         for kind in ("tight", "regions"):
             if kind == "regions" and method == "Exchange()":
@@ -155,6 +162,12 @@ def main(rows: int, tried: int) -> None:
                     "points over": f"{100 * (share - chance):+.1f}",
                 })  # fmt: skip
             line = {"require": require, "method": method, "cells": kind}
+            known = downcoded(as_read(release))
+            assert known is not None
+            refined.append(line | {
+                "named": f"{known.named:.2%}", "narrower": f"{known.narrower:.2%}",
+                "sensitive": "" if known.sensitive is None else f"{known.sensitive:.2%}",
+            })  # fmt: skip
             lost = loss(low, high, span)
             own = loss(*hulls(values, group[:, None]), span)
             parts = loss(*hulls(values, parts_of(release, low, high)), span)
@@ -165,6 +178,7 @@ def main(rows: int, tried: int) -> None:
             })  # fmt: skip
     show("What regions lose", losses)
     show("Whom predicates isolate", attacks)
+    show("What a reader refines who knows the method", refined)
 
 
 if __name__ == "__main__":

@@ -177,6 +177,35 @@ def test_pandas_pairs_no_rows_of_two_tables(release: shoal.Release, tmp_path: Pa
     assert people.join(values)["income"].isna().all()
 
 
+@pytest.fixture(params=["tight", "regions"])
+def drawn(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    schema = shoal.Schema(quasi=["age", "birthplace"], sensitive="income")
+    shoal.anonymize(
+        census(200), schema, require="KAnonymity(k=9)", method="Mondrian()", cells=request.param
+    ).write(tmp_path / "out")
+    write_scripts(tmp_path / "out", tmp_path / "scripts")
+    return request.param, tmp_path
+
+
+def test_pandas_says_which_kind_cells_are(drawn: tuple[str, Path]) -> None:
+    kind, place = drawn
+    space: dict[str, Any] = {}
+    exec((place / "scripts" / "load_release.py").read_text(), space)
+    assert space["read_release"](place / "out").attrs["cells"] == kind
+
+
+@pytest.mark.r
+def test_r_says_which_kind_cells_are(drawn: tuple[str, Path]) -> None:
+    kind, place = drawn
+    program = rscript.binary()
+    assert program is not None, "R is needed; on Debian: apt-get install r-base-core"
+    code = 'source("scripts/load.R"); cat(attr(read_release("out"), "cells"))'
+    done = subprocess.run(
+        [program, "-e", code], cwd=place, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, kind), done.stderr
+
+
 ODD = (
     "a\tb",
     "g\nh",

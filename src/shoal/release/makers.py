@@ -23,6 +23,7 @@ class Maker(Term):
     choices: ClassVar[dict[str, tuple[object, ...]]] = {}  # of parameters, the usual one first
     grouped: ClassVar[bool] = True  # whether it finds groups, and not a graph
     cuts: ClassVar[bool] = False  # whether groups come from cuts, so that cells can be regions
+    halves: ClassVar[bool] = False  # whether a group is what could not be cut at its middle
     unasked: ClassVar[tuple[str, ...]] = ()  # its settings that Shoal chooses by itself
     nodes: ClassVar[tuple[str, ...]] = ()  # those that show which cuts a group comes from
 
@@ -56,6 +57,7 @@ KNOWN: dict[str, dict[str, Any]] = {
     "Mondrian": {
         "choices": {"split": ("widest", "least-loss"), "relaxed": (False, True)},
         "cuts": True,
+        "halves": True,
         "unasked": ("Mondrian()",),
     },
     "Split": {
