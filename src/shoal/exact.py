@@ -171,9 +171,11 @@ def tidy(value: float) -> float:
 def wide(width: float, unit: str = "") -> str:
     """Write a width in a unit, where it has one.
 
-    >>> wide(2000), wide(30, "days"), wide(1, "days"), wide(0.5, "days")
+    >>> wide(2000), wide(30.0, "days"), wide(1, "days"), wide(0.5, "days")
     ('2,000', '30 days', '1 day', '0.5 days')
     """
+    if float(width).is_integer() and abs(width) < WHOLE:
+        width = int(width)
     return " ".join(filter(None, [f"{width:,}", unit[:-1] if width == 1 else unit]))
 
 

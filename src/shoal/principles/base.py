@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from shoal.table.sensitive import Sensitive
 
 
+NOTHING = "{!r} limits nothing: every guess may be right."
+UNLIMITED = (
+    "Any other guess, for example of a value between two listed ones, may be right every time."
+)
+
+
 @dataclass(frozen=True)
 class GuessBound:
     """How often at most a reader who knows a person's group guesses a value to within a width.

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.errors import BadParameter, UsageError, option
-from shoal.exact import at_least, at_most, downward, percent, upward
+from shoal.exact import at_least, at_most, downward, upward, written
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import Principle
+from shoal.principles.base import NOTHING, Principle
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.requirement import WITHOUT_POPULATION
 
@@ -77,6 +77,8 @@ class KAnonymity(Principle):
 
     def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
         """Say it in plain words."""
+        if self.k == 1:
+            return NOTHING.format(self)
         others = "1 other person" if self.k == 2 else f"{self.k - 1:,} others"
         return (
             f"Every person shares the published description with at least {others}, so a reader "
@@ -133,8 +135,9 @@ def in_population(k: int | None, presence: tuple[float, float] | None) -> list[s
     if presence is not None:
         low, high = presence
         said.append(
-            f"Of those whom a description fits, from {at_least(low)} to {at_most(high)} are in "
-            "the table: DeltaPresence, where descriptions do not overlap."
+            f"Of those whom a description fits, from {at_least(100 * written(low))}% to "
+            f"{at_most(100 * written(high))}% are in the table: DeltaPresence, where descriptions "
+            "do not overlap."
         )
     return said
 
@@ -253,7 +256,8 @@ class DeltaPresence(OfPopulation):
         """Say it in plain words."""
         return (
             "Of the people in the population table who fit a published description, between "
-            f"{percent(self.low)} and {percent(self.high)} are in the release, so the chance that "
+            f"{at_least(100 * exact(self.low))}% and {at_most(100 * exact(self.high))}% are in the "
+            "release, so the chance that "
             "such a person is in it lies between these. People who fit no description are visibly "
             "not in it; the population table is assumed to be complete."
         )

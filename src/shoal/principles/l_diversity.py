@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.errors import BadParameter
-from shoal.exact import LOST, above, at_most, exponential, logarithm, upward
+from shoal.exact import LOST, above, at_most, exponential, logarithm, upward, wide
 from shoal.kernels.compiling import DISTINCT, ENTROPY, RECURSIVE
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Searchable
@@ -204,8 +204,8 @@ class EntropyL(Searchable):
         """Say it in plain words."""
         return (
             f"In every group the values of {column} are, measured by entropy, at least as mixed as "
-            f"{self.l:g} equally frequent ones. It does not limit a single guess to 1 in "
-            f"{self.l:g}."
+            f"{wide(self.l)} equally frequent ones. It does not limit a single guess to 1 in "
+            f"{wide(self.l)}."
         )
 
 
@@ -316,13 +316,24 @@ class RecursiveCL(Searchable):
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
-        c = exact(self.c)
-        most = f", so any guess is right with a chance below {at_most(100 * c / (c + 1))}%"
-        bound = most if self.l > 1 else ""
-        return (
-            f"In every group the most frequent {column} fills fewer than {self.c:g} times as many "
-            f"rows as number {self.l} and all rarer ones together{bound}."
+        c, gone = exact(self.c), self.l - 2
+        others = {
+            1: "all values together",
+            2: "all others together",
+            3: "the third most frequent and all rarer ones together",
+        }.get(self.l, f"the value at rank {self.l:,} by frequency and all rarer ones together")
+        said = (
+            f"In every group the most frequent value of {column} fills fewer than {wide(self.c)} "
+            f"times as many rows as {others}"
         )
+        most = c / (c + 1) if self.l > 1 else c
+        if most > 1:
+            return f"{said}."
+        right = "any guess is right"
+        if gone > 0:
+            values = "one value" if gone == 1 else f"{gone:,} values"
+            right = f"even a reader who can exclude {values} guesses right"
+        return f"{said}, so {right} with a chance below {at_most(100 * most)}%."
 
 
 def level(owner: object, name: str, value: object) -> float | int:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shoal.exact import percent, unit_of
+from shoal.principles.base import NOTHING
 from shoal.principles.requirement import requirements
 from shoal.table.forms import TWO_TABLES
 from shoal.table.schema import PSEUDONYM
@@ -129,7 +130,7 @@ def promised(one: Requirement, release: Mapping[str, Any]) -> str:
     bounds = {known["principle"]: known["bound"] for known in release.get("measured", ())}
     asked, least = one.principle, one.principle.least
     if asked.chance and least == len(asked.graded) == 1 and bounds.get(repr(one)) == 1:
-        return f"{one!r} limits nothing: every guess may be right."
+        return NOTHING.format(one)
     if release["groups"] is None:
         return one.principle.promise_matches(" and ".join(one.columns))
     types = types_of(release)
