@@ -60,6 +60,7 @@ class TCloseness(Searchable):
     monotone = True
     by_itself = False
     unjudged = COMPARED
+    scale = "distance from the whole table"
     graded = ("t",)
     looser = ("t",)
     source = "Li, Li, Venkatasubramanian, ICDE 2007"
@@ -220,6 +221,7 @@ class DeltaDisclosure(Searchable):
     monotone = True
     by_itself = False
     unjudged = COMPARED
+    scale = "difference of both shares of a value, relative to the larger one"
     graded = ("delta",)
     looser = ("delta",)
     source = "Brickell, Shmatikov, KDD 2008"
@@ -296,6 +298,7 @@ class BetaLikeness(Searchable):
     monotone = True
     by_itself = False
     unjudged = COMPARED
+    scale = "relative gain of a value"
     graded = ("beta",)
     looser = ("beta",)
     source = "Cao, Karras, VLDB 2012"

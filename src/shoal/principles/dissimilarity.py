@@ -65,6 +65,7 @@ class Dissimilarity(Pairwise):
     distance: Distance = DEFAULT
 
     monotone = False
+    scale = "share of the others that is close"
     graded = ("delta",)
     by_distance = True
     source = "XColor, Definition 7 and Theorem 1"

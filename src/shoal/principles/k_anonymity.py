@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.errors import BadParameter, UsageError, option
-from shoal.exact import at_least, at_most, downward, upward, written
+from shoal.exact import at_least, at_most, downward, odds, upward, written
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import NOTHING, Principle
 from shoal.principles.groups import Groups, Measurement
@@ -102,6 +102,12 @@ class OfPopulation(Principle):
     columns = 0
     population = True
 
+    def judged(self, measured: Measurement) -> str:
+        """Say what was measured at worst, and what is allowed; a risk of 2 is of fitting nobody."""
+        if measured.risk == NOBODY:
+            return "a description fits nobody in the population table"
+        return super().judged(measured)
+
     def matched(self, groups: Groups) -> NDArray[np.int64]:
         """Return how many persons each group's description matches."""
         if groups.matches is None:
@@ -124,6 +130,7 @@ class OfPopulation(Principle):
         raise UsageError(msg)
 
 
+NOBODY = 2  # the risk of a description that fits nobody
 REQUIRED = "KMap(k=11)"  # what asks for a population, as an example
 
 
@@ -172,7 +179,7 @@ class KMap(OfPopulation):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:  # noqa: ARG002
         """Measure the risk of being found among the population, 1 / F."""
         people = self.matched(groups)
-        parts = np.where(people > 0, 1, 2).astype(np.int64)
+        parts = np.where(people > 0, 1, NOBODY).astype(np.int64)
         return Measurement(parts, np.maximum(people, 1), groups.sizes, Fraction(1, self.k), 1)
 
     def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:  # noqa: ARG002
@@ -240,8 +247,15 @@ class DeltaPresence(OfPopulation):
         parts = np.where(few, wholes * (bottom + top) - parts * bottom, parts)
         wholes = np.where(few, wholes * bottom, wholes)
         nobody = people == 0
-        parts, wholes = np.where(nobody, 2, parts), np.where(nobody, 1, wholes)
+        parts, wholes = np.where(nobody, NOBODY, parts), np.where(nobody, 1, wholes)
         return Measurement(parts, wholes, rows, exact(self.high), 1)
+
+    def judged(self, measured: Measurement) -> str:
+        """Say what was measured at worst; a risk above 1 is of a share that is too small."""
+        if not 1 < measured.risk < NOBODY:
+            return super().judged(measured)
+        low = exact(self.low)
+        return f"measured {odds(1 + low - measured.risk)}, allowed at least {odds(low)}"
 
     def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:  # noqa: ARG002
         """Return it from the least share to the largest, None where one is above 1."""

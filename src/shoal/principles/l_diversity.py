@@ -51,6 +51,7 @@ class DistinctL(Searchable):
     l: int
 
     monotone = True
+    scale = "1 divided by the number of different values"
     graded = ("l",)
     source = SOURCE
     aim = "List several values of {column} in every group"
@@ -107,6 +108,7 @@ class EntropyL(Searchable):
     l: float
 
     monotone = True
+    scale = "1 divided by the entropy as a number of values"
     graded = ("l",)
     source = SOURCE
     aim = "Mix the values of {column} in every group"
@@ -259,6 +261,8 @@ class RecursiveCL(Searchable):
     l: int
 
     monotone = True
+    strict = True
+    scale = "share of the most frequent value beside the rarer ones"
     graded = ("c",)
     looser = ("c",)
     source = SOURCE
@@ -290,7 +294,7 @@ class RecursiveCL(Searchable):
         place = np.arange(len(falling)) - histogram.starts[histogram.groups]
         tail = histogram.sum(np.where(place >= self.l - 1, falling, 0))
         first = falling[histogram.starts]
-        return Measurement(first, first + tail, groups.sizes, self.bound, self.least, strict=True)
+        return Measurement(first, first + tail, groups.sizes, self.bound, self.least, self.strict)
 
     def must_go(self, sensitive: Sensitive) -> NDArray[np.int64]:
         """Return what the most frequent values have above the highest level that holds.

@@ -10,6 +10,7 @@ from shoal.errors import OutputError, option
 from shoal.exact import at_least
 from shoal.release.places import write_whole
 from shoal.views.charts.base import drawn
+from shoal.views.sentences import compared
 from shoal.views.words import ATTACKS, FILTERS, draws, extent, usual, without_draw
 
 if TYPE_CHECKING:
@@ -131,7 +132,11 @@ def render(template: str, **values: Any) -> str:
         lstrip_blocks=True,
         bytecode_cache=_compiled(),
     )
-    environment.filters |= FILTERS | {"at_least": at_least, "extent": extent}
+    environment.filters |= FILTERS | {
+        "at_least": at_least,
+        "extent": extent,
+        "compared": compared,
+    }
     environment.tests["usual"] = usual
     return environment.get_template(template).render(**values)
 
