@@ -26,6 +26,7 @@ LEAST = math.nextafter(0, 1)  # the least one above 0
 PRECISE = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
 LOST = Fraction(1, 10**50)  # more than what rounding to so many digits can change, as a share
 TINY = 0.0001  # the least share that is spelled in figures
+FEW = 100  # "12 in 100" is read at a glance, "123 in 457" is not
 SMALL = 0.01  # shares below have one digit more
 VANISHED = -1000  # exp of this is less than any share of people
 
@@ -125,6 +126,18 @@ def percent(share: float | Fraction, digits: int | None = None) -> str:
     return f"{100 * float(share):.{1 if share >= SMALL else 2}f}".rstrip("0").rstrip(".") + "%"
 
 
+def odds(share: Fraction) -> str:
+    """Write a share as so many in so many, where these are few, and in per cent.
+
+    >>> odds(Fraction(2, 3)), odds(Fraction(1, 5)), odds(Fraction(2001, 6000))
+    ('2 in 3 (66.7%)', '1 in 5 (20%)', '33.4%')
+    """
+    part, whole = share.as_integer_ratio()
+    if whole > FEW:
+        return f"{at_most(100 * share, 3)}%"
+    return f"{part} in {whole} ({percent(share)})"
+
+
 def _near(ratio: Fraction, digits: int | None) -> float:
     """Return a double near a rational; of up to 15 digits, the one that is spelled with them."""
     if digits is None:
@@ -171,9 +184,11 @@ def tidy(value: float) -> float:
 def wide(width: float, unit: str = "") -> str:
     """Write a width in a unit, where it has one.
 
-    >>> wide(2000), wide(30, "days"), wide(1, "days"), wide(0.5, "days")
+    >>> wide(2000), wide(30.0, "days"), wide(1, "days"), wide(0.5, "days")
     ('2,000', '30 days', '1 day', '0.5 days')
     """
+    if float(width).is_integer() and abs(width) < WHOLE:
+        width = int(width)
     return " ".join(filter(None, [f"{width:,}", unit[:-1] if width == 1 else unit]))
 
 

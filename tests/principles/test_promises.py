@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 import shoal
 from amount import LONG
 from shoal.notation import parse
+from shoal.principles.base import UNLIMITED
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
 from shoal.runs.consider import consider
@@ -74,12 +77,14 @@ def kept(text: str, least: int = 1, rest=()):
 def test_epsilon_m(epsilon: int, m: int) -> None:
     principle, found = kept(f"EpsilonM(epsilon={epsilon}, m={m})")
     said = principle.promise("pay")
-    assert f"at most 1 in {m} " in said
-    assert ("any other guess: no limit" if m == 2 else f"any other guess: at most 2 in {m}") in said
+    assert f"at most 1 in {m}" in said
+    if epsilon:
+        assert (UNLIMITED if m == 2 else f"(any other guess: at most 2 in {m}).") in said
     listed = max(chance(g, lambda v, x=x: abs(v - x) <= epsilon) for g in found for x in g)
     other = max(chance(g, lambda v, x=x: abs(v - x) <= epsilon) for g in found for x in HALVES)
     assert listed == Fraction(1, m)
-    assert other <= Fraction(2, m)
+    assert other <= principle.guess.any == Fraction(2 if epsilon else 1, m)
+    assert other == 1 or UNLIMITED not in said
 
 
 @pytest.mark.few(1)
@@ -155,7 +160,7 @@ def test_dissimilarity(delta: str, k: int) -> None:
     said = principle.on("pay").promise()
     others, listed, *rest = (Fraction(one) / 100 for one in PERCENT.findall(said))
     assert others >= 1 - Fraction(delta)
-    assert ("any other guess: no limit" in said) == (not rest)
+    assert (UNLIMITED in said) == (not rest)
     for group in found:
         for x in group:
             assert chance(group, lambda v, x=x: abs(v - x) <= 1) <= listed
@@ -241,7 +246,9 @@ def test_guesses_of_exact_values(text: str) -> None:
 
 def test_recursive_diversity_holds_with_values_excluded() -> None:
     principle, found = kept("RecursiveCL(c=2, l=3)")
-    (bound,) = PERCENT.findall(principle.promise("pay"))
+    said = principle.promise("pay")
+    assert "the third most frequent and all rarer ones together, so even a reader who can" in said
+    (bound,) = PERCENT.findall(said)
     for group in found:
         for gone in {*group}:
             left = [value for value in group if value != gone]
@@ -258,17 +265,161 @@ def test_variance() -> None:
         assert all(sum((v - x) ** 2 for v in group) >= 4 * len(group) for x in HALVES)
 
 
+REST = (0, 1, 1, 2, 5)  # the other rows of a table
+
+
+def kept_beside(text: str, most: int = 4, rest=REST):
+    """Return what a principle promises, and every small group that keeps it, with its table."""
+    principle = named(text)
+    found = [(g, (*g, *rest)) for g in groups_of(2, most) if keeps(principle, g, rest)]
+    assert found, text
+    return principle.promise("pay"), found
+
+
+def sets_apart(group, whole, values=VALUES, of=lambda value: value) -> Fraction:
+    """Return by how much the share of any set of values differs at most."""
+    return max(
+        abs(
+            chance(group, lambda v, s=some: of(v) in s)
+            - chance(whole, lambda v, s=some: of(v) in s)
+        )
+        for size in range(1, len(values))
+        for some in combinations(values, size)
+    )
+
+
 def test_closeness_of_shares() -> None:
-    principle = named("TCloseness(t=0.25)")
-    assert "by at most 25 percentage points" in principle.promise("pay")
-    rest = (0, 1, 1, 2, 5)
-    for group in groups_of(2, 4):
-        if keeps(principle, group, rest):
-            whole = (*group, *rest)
-            for size in range(1, len(VALUES)):
-                for some in combinations(VALUES, size):
-                    apart = chance(group, some.__contains__) - chance(whole, some.__contains__)
-                    assert abs(apart) <= Fraction(1, 4)
+    said, found = kept_beside("TCloseness(t=0.25)")
+    assert "by at most 25 percentage points" in said
+    assert all(sets_apart(*both) <= Fraction(1, 4) for both in found)
+
+
+def test_closeness_of_what_lies_below_cuts() -> None:
+    said, found = kept_beside("TCloseness(t=0.15, ground='ordered')")
+    assert "by 15 percentage points or less on average over all cuts" in said
+    apart = []
+    for group, whole in found:
+        apart.append(
+            [
+                abs(chance(group, lambda v, c=c: v <= c) - chance(whole, lambda v, c=c: v <= c))
+                for c in sorted({*whole})[:-1]
+            ]
+        )
+        assert sum(apart[-1]) <= Fraction(15, 100) * len(apart[-1])
+    assert max(map(max, apart)) > Fraction(15, 100)  # "A single cut may differ by more."
+
+
+def test_closeness_along_a_hierarchy() -> None:
+    few = {0, 1, 2}
+    paths = [[str(v), "few" if v in few else "many", "any"] for v in VALUES]
+    said, found = kept_beside(f"TCloseness(t=0.2, ground=Hierarchical(levels={paths}))")
+    assert "by 20 percentage points or less on average over all levels" in said
+    apart = [
+        (sets_apart(*both), sets_apart(*both, ("few", "many"), lambda v: paths[VALUES.index(v)][1]))
+        for both in found
+    ]
+    assert all(sum(both) <= 2 * Fraction(1, 5) for both in apart)
+    assert max(map(max, apart)) > Fraction(1, 5)  # "A single level may differ by more."
+
+
+NUMBER = re.compile(r"([0-9.]+[0-9]|[0-9]) times")
+
+
+@pytest.mark.parametrize("delta", ["0.5", "1", "0.75"])
+def test_shares_differ_by_the_factors_that_are_said(delta: str) -> None:
+    said, found = kept_beside(f"DeltaDisclosure(delta={delta})", 5, (0, 1))
+    more, less = (Fraction(one) for one in NUMBER.findall(said))
+    assert float(more) >= math.exp(float(delta))  # rounded to the sides that hold
+    assert float(less) <= math.exp(-float(delta))
+    for group, whole in found:
+        for x in {*whole}:
+            share = chance(whole, lambda v, x=x: v == x)
+            assert less * share < chance(group, lambda v, x=x: v == x) < more * share
+
+
+@pytest.mark.parametrize("beta", ["0.5", "1", "2"])
+@pytest.mark.parametrize("enhanced", [False, True])
+def test_no_value_gains_more_than_is_said(beta: str, enhanced: bool) -> None:
+    said, found = kept_beside(f"BetaLikeness(beta={beta}, enhanced={enhanced})")
+    (times,) = (Fraction(one) for one in NUMBER.findall(said))
+    figures = [Fraction(one) / 100 for one in PERCENT.findall(said)]
+    for group, whole in found:
+        for x in {*whole}:
+            share, here = (chance(some, lambda v, x=x: v == x) for some in (whole, group))
+            assert here <= times * share
+            if enhanced:
+                for known, most in zip((Fraction(1, 3), Fraction(1, 2)), figures, strict=True):
+                    assert share != known or here <= most
+            else:
+                assert here < 1 or share >= figures[0] - Fraction(1, 10_000)
+
+
+@pytest.mark.parametrize("beta", ["0.5", "1", "2"])
+def test_what_frequent_values_gain_is_rounded_up(beta: str) -> None:
+    said = named(f"BetaLikeness(beta={beta}, enhanced=True)").promise("pay")
+    for share, most in zip((1 / 3, 1 / 2), PERCENT.findall(said), strict=True):
+        exact = share * (1 + min(float(beta), -math.log(share)))
+        assert exact <= float(most) / 100 <= exact + 0.0001
+
+
+def sizes(*counts: int) -> Groups:
+    return Groups(np.repeat(np.arange(len(counts)), counts))
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_whose_row_is_whose(k: int) -> None:
+    principle = named(f"KAnonymity(k={k})")
+    others = "1 other person" if k == 2 else f"{k - 1} others"
+    assert f"with at least {others}, so" in principle.promise("")
+    assert f"a chance of at most 1 in {k}." in principle.promise("")
+    every = range(1, 9)
+    breaches = principle.measure(sizes(*every), None).breaches
+    for size, breach in zip(every, breaches, strict=True):
+        assert bool(breach) == (size - 1 < k - 1) == (Fraction(1, size) > Fraction(1, k))
+
+
+def of_population(text: str):
+    """Return a principle, and each pair of rows and of people whom they fit that keeps it."""
+    principle = named(text)
+    every = list(product(range(1, 6), range(1, 12)))
+    groups = sizes(*(rows for rows, _ in every))
+    groups = replace(groups, matches=np.array([people for _, people in every]))
+    breaches = principle.measure(groups, None).breaches
+    found = [one for one, breach in zip(every, breaches, strict=True) if not breach]
+    assert found
+    return principle.promise(""), found
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_who_is_behind_a_row(k: int) -> None:
+    said, found = of_population(f"KMap(k={k})")
+    assert f"fits at least {k} people" in said
+    assert f"a chance of at most 1 in {k}." in said
+    assert min(people for _, people in found) == k
+
+
+def test_who_is_in_the_table() -> None:
+    said, found = of_population("DeltaPresence(low=0.1234567, high=0.6666666)")
+    low, high = (Fraction(one) / 100 for one in PERCENT.findall(said))
+    assert (low, high) == (Fraction("0.1234"), Fraction("0.6667"))  # each to the side that holds
+    assert all(low <= Fraction(rows, people) <= high for rows, people in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    {
+        "KAnonymity(k=1)": "limits nothing: every guess may be right",
+        "EpsilonM(epsilon=0.123456789012, m=5, relative=True)": "within 12.345678% of the guess",
+        "Dissimilarity(epsilon=0.1234567, delta=0.5, k=2)": "a distance of 0.1234567.",
+        "RecursiveCL(c=2.0000001, l=2)": "fewer than 2.0000001 times as many",
+        "DeltaDisclosure(delta=1)": "less than 2.719 times, and more than 0.3678 times",
+        "DeltaDisclosure(delta=1000)": "less than e^1000 times, and more than e^-1000 times",
+        "RecursiveCL(c=0.5, l=1)": "as all values together, so any guess is right with a chance",
+        "RecursiveCL(c=3, l=5)": "even a reader who can exclude 3 values guesses right with",
+    }.items(),
+)
+def test_limits_are_rounded_to_the_side_that_holds(text: str, says: str) -> None:
+    assert says in named(text).promise("pay")
 
 
 @pytest.mark.parametrize("text", ["DistinctL(l=3)", "EntropyL(l=3)", "KE(k=3, e=2)"])
@@ -282,7 +433,7 @@ def test_what_bounds_no_guess_says_so(text: str) -> None:
         "EpsilonM(epsilon=30, m=5)": ["within 30 days of that person's value"],
         "EpsilonM(epsilon=1, m=5)": ["within 1 day of"],
         "Neighbourhood(below=10, above=20, m=3)": ["between 10 days below and 20 days above"],
-        "DeltaL(delta=7.5, l=2)": ["within 7.5 days of", "within 15.0 days with"],
+        "DeltaL(delta=7.5, l=2)": ["within 7.5 days of", "within 15 days with"],
         "Chain(epsilon=14, m=2)": ["every gap larger than 14 days"],
         "Window(width=60, m=5)": ["within 30 days of"],
         "KE(k=3, e=90)": ["at least 90 days above the lowest"],

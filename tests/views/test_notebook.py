@@ -41,8 +41,10 @@ def test_audit_shows_what_does_not_hold() -> None:
     published = pl.DataFrame({"age": ["20", "20", "30"], "salary": [1, 9, 5]})
     found = shoal.audit(published, SCHEMA, require="KAnonymity(k=2)")
     shown = found._repr_html_()
-    assert "NOT everything holds" in shown
-    assert "does not hold in 1 of 2" in shown
+    assert "Not every requirement holds." in shown
+    assert "KAnonymity(k=2) does not hold in 1 of 2 groups of equal published cells: " in shown
+    assert "measured 1 in 1 (100%), allowed at most 1 in 2 (50%). The smallest" in shown
+    assert '<td class="n">100%</td><td class="n">1 in 2 (50%)</td><td>no</td>' in shown
 
 
 def test_plan_shows_the_frontier_and_answers() -> None:

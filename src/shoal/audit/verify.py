@@ -13,7 +13,7 @@ from shoal.audit.cells import check_rows
 from shoal.audit.people import Members, rows_of_people
 from shoal.audit.verdict import found_among, look
 from shoal.errors import InputError
-from shoal.exact import at_most, upward
+from shoal.exact import upward
 from shoal.principles.foresight import check_odds
 from shoal.principles.requirement import check_population, check_whose
 from shoal.progress import Brief, Shown
@@ -73,20 +73,24 @@ class Finding:
 
     def complaint(self) -> str:
         """Say in a sentence what does not hold."""
-        found = self.to_dict()
-        worst, bound = at_most(self.measurement.risk), at_most(self.measurement.bound)
-        risks = f"the worst risk is {worst}, allowed is {bound}"
-        if self.by == "matches":
-            return (
-                f"{found['principle']} does not hold for {found['breaches']} of {found['people']} "
-                f"people (by matches): {risks}."
-            )
-        small = self.measurement.summary.smallest
-        return (
-            f"{found['principle']} does not hold in {found['breaches']:,} of {found['groups']:,} "
-            f"groups (by {found['by']}): {risks}; the smallest group has "
-            f"{_counted(small, self.members)}."
+        summary = self.measurement.summary
+        risks = self.requirement.principle.judged(self.measurement)
+        where = "for" if self.by == "matches" else "in"
+        said = (
+            f"{self.requirement!r} does not hold {where} {summary.breaches:,} of "
+            f"{summary.groups:,} {COUNTED[self.by]}: {risks}."
         )
+        if self.by == "matches":
+            return said
+        return f"{said} The smallest group has {_counted(summary.smallest, self.members)}."
+
+
+COUNTED = {
+    "group": "groups",
+    "cells": "groups of equal published cells",
+    "population": "descriptions",
+    "matches": "people",
+}
 
 
 def _counted(count: int, unit: str) -> str:

@@ -1,4 +1,4 @@
-"""`shoal demo`: the whole journey on an embedded census-like table."""
+"""`shoal demo`: the whole journey on an embedded synthetic table, with columns of a census."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def demo(
     ] = None,
     quiet: show.Quiet = False,
 ) -> None:
-    """Plan, anonymize and audit a census-like table of 60,000 people who do not exist."""
+    """Plan, anonymize and audit a synthetic table of 60,000 people, with columns of a census."""
     import shoal
     from shoal.views.text import print_audit, print_head, print_plan, print_release
 

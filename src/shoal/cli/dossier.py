@@ -48,8 +48,7 @@ def dossier(
         if given is None:
             msg = f"Something is missing. Add it, for example: {name}."
             raise shoal.UsageError(msg)
-    assert norm is not None
-    assert ask.output is not None
+    assert norm is not None and ask.output is not None  # noqa: PT018
     show.announce_compiling(quiet=quiet)
     people = show.open_with(original, ask)
     found = shoal.dossier(

@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.distances.counting import most_near
 from shoal.errors import InputError, UsageError, option
-from shoal.exact import WHOLE, at_most
+from shoal.exact import WHOLE, at_most, odds
 from shoal.notation import Term
 from shoal.principles.foresight import (
     Limit,
@@ -35,6 +35,12 @@ if TYPE_CHECKING:
     from shoal.principles.ordered import OneDimensional, Ordered
     from shoal.principles.requirement import Requirement
     from shoal.table.sensitive import Sensitive
+
+
+NOTHING = "{!r} limits nothing: every guess may be right."
+UNLIMITED = (
+    "Any other guess, for example of a value between two listed ones, may be right every time."
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,8 @@ class Principle(Term):
     sizes_only: ClassVar[bool] = False  # whether it asks for so many members and nothing else
     disjoint: ClassVar[bool] = False  # whether no two descriptions may fit one person
     chance: ClassVar[bool] = False  # whether its risk is the chance of a right guess
+    strict: ClassVar[bool] = False  # whether its risk has to stay under its bound
+    scale: ClassVar[str] = ""  # what its risk is, where that is no chance
     by_itself: ClassVar[bool] = True  # whether a group is judged without the rest of the table
     scaled: ClassVar[bool] = False  # whether the table decides how near two values are
     unjudged: ClassVar[str | None] = None  # why it cannot be judged where values are missing
@@ -254,6 +262,14 @@ class Principle(Term):
         column = " and ".join(columns) or "the value"
         knobs = {name: (asked.format(column=column), said) for name, asked, said in self.knobs}
         return {"aim": self.aim.format(column=column), "knobs": knobs}
+
+    def judged(self, measured: Measurement) -> str:
+        """Say what was measured at worst, and what is allowed."""
+        risk, bound = measured.risk, measured.bound
+        side = "less than" if self.strict else "at most"
+        if self.chance:
+            return f"measured {odds(risk)}, allowed {side} {odds(bound)}"
+        return f"measured {at_most(risk)} ({self.scale}), allowed {side} {at_most(bound)}"
 
     def promise(self, column: str) -> str:
         """Say in plain words what the principle promises about a column."""

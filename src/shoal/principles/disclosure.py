@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal.distances.hierarchical import Hierarchical
 from shoal.errors import BadParameter, UsageError
-from shoal.exact import LEAST, at_most, exponential, logarithm, upward
+from shoal.exact import LEAST, at_least, at_most, exponential, logarithm, upward
 from shoal.kernels.compiling import APART, DISCLOSURE, LIKENESS, ORDERED
 from shoal.notation import exact, number
 from shoal.principles.base import Searchable
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shoal.table.sensitive import Sensitive
 
 
+THIRD, HALF = Fraction(1, 3), Fraction(1, 2)  # shares of values that a promise speaks of
 GROUNDS = ("equal", "ordered")
 COMPARED = "it compares groups with the whole table, and how that is distributed is not known then"
 
@@ -59,6 +60,7 @@ class TCloseness(Searchable):
     monotone = True
     by_itself = False
     unjudged = COMPARED
+    scale = "distance from the whole table"
     graded = ("t",)
     looser = ("t",)
     source = "Li, Li, Venkatasubramanian, ICDE 2007"
@@ -147,8 +149,9 @@ class TCloseness(Searchable):
             )
         if isinstance(self.ground, Hierarchical):
             return (
-                f"Turning the distribution of {column} in a group into that of the whole table "
-                f"takes a distance of at most {at_most(exact(self.t))} along the hierarchy."
+                f"On every level of the hierarchy, take the set of categories of {column} whose "
+                "share differs most between a group and the whole table. It differs by "
+                f"{points} or less on average over all levels. A single level may differ by more."
             )
         return (
             f"For any set of values of {column}, its share in a group differs from its share in "
@@ -194,6 +197,7 @@ def _ordered(histogram: Histogram) -> tuple[NDArray, NDArray]:
 
 
 SCALE = 2**40  # a gain against -ln q is rounded up to a multiple of one in this many
+SPELLED = 600  # exp of less is a double
 TINY = 1e-300  # instead of -ln 1, where there is no gain either
 
 
@@ -217,6 +221,7 @@ class DeltaDisclosure(Searchable):
     monotone = True
     by_itself = False
     unjudged = COMPARED
+    scale = "difference of both shares of a value, relative to the larger one"
     graded = ("delta",)
     looser = ("delta",)
     source = "Brickell, Shmatikov, KDD 2008"
@@ -260,18 +265,14 @@ class DeltaDisclosure(Searchable):
         level = float(1 - self.bound)
         return Demand(DISCLOSURE, codes, len(totals), totals.astype(np.float64), level=level)
 
-    def _factor(self) -> str:
-        """Spell exp(δ), which may be beyond all doubles."""
-        try:
-            return f"{math.exp(self.delta):.4g}"
-        except OverflowError:
-            return f"e^{self.delta:g}"
-
     def promise(self, column: str) -> str:
-        """Say it in plain words."""
+        """Say it in plain words, exp(δ) rounded up and exp(-δ) down."""
+        more, less = f"e^{self.delta}", f"e^-{self.delta}"
+        if self.delta < SPELLED:
+            more, less = at_most(1 / (1 - self.bound)), at_least(1 - self.bound)
         return (
-            f"Every value of {column} in the table occurs in every group, and its share there "
-            f"differs from its share in the whole table by less than a factor of {self._factor()}."
+            f"Every value of {column} in the table occurs in every group. Its share there is less "
+            f"than {more} times, and more than {less} times, its share in the whole table."
         )
 
 
@@ -297,6 +298,7 @@ class BetaLikeness(Searchable):
     monotone = True
     by_itself = False
     unjudged = COMPARED
+    scale = "relative gain of a value"
     graded = ("beta",)
     looser = ("beta",)
     source = "Cao, Karras, VLDB 2012"
@@ -361,8 +363,17 @@ class BetaLikeness(Searchable):
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
-        more = ", and frequent values gain less" if self.enhanced else ""
+        times = 1 + exact(self.beta)
+        said = (
+            f"No value of {column} is more than {at_most(times)} times as frequent in a group as "
+            "in the whole table"
+        )
+        if not self.enhanced:
+            return f"{said}. One with a share of {at_most(100 / times)}% there may fill a group."
+        third, half = (
+            at_most(100 * share * min(times, 1 - logarithm(share))) for share in (THIRD, HALF)
+        )
         return (
-            f"No value of {column} is more than {at_most(1 + exact(self.beta))} times as frequent "
-            f"in a group as in the whole table{more}."
+            f"{said}, and frequent ones gain less: one with a share of a third in the table has at "
+            f"most {third}% of a group, one with a half at most {half}%."
         )

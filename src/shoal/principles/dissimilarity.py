@@ -22,7 +22,7 @@ from shoal.distances.counting import counting_work, most_near, neighbourhood_siz
 from shoal.distances.numeric import Absolute, Lp
 from shoal.distances.relation import Band, Points, Relation, Unsure, unsure
 from shoal.errors import BadParameter
-from shoal.exact import at_least, at_most, downward, upward
+from shoal.exact import at_least, at_most, downward, upward, wide
 from shoal.kernels.metrics import SMALLEST
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import GuessBound, Pairwise
@@ -65,6 +65,7 @@ class Dissimilarity(Pairwise):
     distance: Distance = DEFAULT
 
     monotone = False
+    scale = "share of the others that is close"
     graded = ("delta",)
     by_distance = True
     source = "XColor, Definition 7 and Theorem 1"
@@ -192,7 +193,7 @@ class Dissimilarity(Pairwise):
         return (
             f"Every group has at least {self.k} people, and for each of them at most "
             f"{at_most(100 * self.bound)}% of the others have values of {column} within a distance "
-            f"of {self.epsilon:g}{unit}. A guess of listed values is therefore within that "
+            f"of {wide(self.epsilon)}{unit}. A guess of listed values is therefore within that "
             f"distance of a person's with a chance of at most {at_most(100 * self.listed)}%."
         )
 

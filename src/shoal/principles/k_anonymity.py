@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.errors import BadParameter, UsageError, option
-from shoal.exact import at_least, at_most, downward, percent, upward
+from shoal.exact import at_least, at_most, downward, odds, upward, written
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import Principle
+from shoal.principles.base import NOTHING, Principle
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.requirement import WITHOUT_POPULATION
 
@@ -77,6 +77,8 @@ class KAnonymity(Principle):
 
     def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
         """Say it in plain words."""
+        if self.k == 1:
+            return NOTHING.format(self)
         others = "1 other person" if self.k == 2 else f"{self.k - 1:,} others"
         return (
             f"Every person shares the published description with at least {others}, so a reader "
@@ -100,6 +102,12 @@ class OfPopulation(Principle):
     columns = 0
     population = True
 
+    def judged(self, measured: Measurement) -> str:
+        """Say what was measured at worst, and what is allowed; a risk of 2 is of fitting nobody."""
+        if measured.risk == NOBODY:
+            return "a description fits nobody in the population table"
+        return super().judged(measured)
+
     def matched(self, groups: Groups) -> NDArray[np.int64]:
         """Return how many persons each group's description matches."""
         if groups.matches is None:
@@ -122,6 +130,7 @@ class OfPopulation(Principle):
         raise UsageError(msg)
 
 
+NOBODY = 2  # the risk of a description that fits nobody
 REQUIRED = "KMap(k=11)"  # what asks for a population, as an example
 
 
@@ -133,8 +142,9 @@ def in_population(k: int | None, presence: tuple[float, float] | None) -> list[s
     if presence is not None:
         low, high = presence
         said.append(
-            f"Of those whom a description fits, from {at_least(low)} to {at_most(high)} are in "
-            "the table: DeltaPresence, where descriptions do not overlap."
+            f"Of those whom a description fits, from {at_least(100 * written(low))}% to "
+            f"{at_most(100 * written(high))}% are in the table: DeltaPresence, where descriptions "
+            "do not overlap."
         )
     return said
 
@@ -169,7 +179,7 @@ class KMap(OfPopulation):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:  # noqa: ARG002
         """Measure the risk of being found among the population, 1 / F."""
         people = self.matched(groups)
-        parts = np.where(people > 0, 1, 2).astype(np.int64)
+        parts = np.where(people > 0, 1, NOBODY).astype(np.int64)
         return Measurement(parts, np.maximum(people, 1), groups.sizes, Fraction(1, self.k), 1)
 
     def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:  # noqa: ARG002
@@ -237,8 +247,15 @@ class DeltaPresence(OfPopulation):
         parts = np.where(few, wholes * (bottom + top) - parts * bottom, parts)
         wholes = np.where(few, wholes * bottom, wholes)
         nobody = people == 0
-        parts, wholes = np.where(nobody, 2, parts), np.where(nobody, 1, wholes)
+        parts, wholes = np.where(nobody, NOBODY, parts), np.where(nobody, 1, wholes)
         return Measurement(parts, wholes, rows, exact(self.high), 1)
+
+    def judged(self, measured: Measurement) -> str:
+        """Say what was measured at worst; a risk above 1 is of a share that is too small."""
+        if not 1 < measured.risk < NOBODY:
+            return super().judged(measured)
+        low = exact(self.low)
+        return f"measured {odds(1 + low - measured.risk)}, allowed at least {odds(low)}"
 
     def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:  # noqa: ARG002
         """Return it from the least share to the largest, None where one is above 1."""
@@ -253,7 +270,8 @@ class DeltaPresence(OfPopulation):
         """Say it in plain words."""
         return (
             "Of the people in the population table who fit a published description, between "
-            f"{percent(self.low)} and {percent(self.high)} are in the release, so the chance that "
+            f"{at_least(100 * exact(self.low))}% and {at_most(100 * exact(self.high))}% are in the "
+            "release, so the chance that "
             "such a person is in it lies between these. People who fit no description are visibly "
             "not in it; the population table is assumed to be complete."
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.errors import BadParameter
-from shoal.exact import LOST, above, at_most, exponential, logarithm, upward
+from shoal.exact import LOST, above, at_most, exponential, logarithm, upward, wide
 from shoal.kernels.compiling import DISTINCT, ENTROPY, RECURSIVE
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Searchable
@@ -51,6 +51,7 @@ class DistinctL(Searchable):
     l: int
 
     monotone = True
+    scale = "1 divided by the number of different values"
     graded = ("l",)
     source = SOURCE
     aim = "List several values of {column} in every group"
@@ -107,6 +108,7 @@ class EntropyL(Searchable):
     l: float
 
     monotone = True
+    scale = "1 divided by the entropy as a number of values"
     graded = ("l",)
     source = SOURCE
     aim = "Mix the values of {column} in every group"
@@ -204,8 +206,8 @@ class EntropyL(Searchable):
         """Say it in plain words."""
         return (
             f"In every group the values of {column} are, measured by entropy, at least as mixed as "
-            f"{self.l:g} equally frequent ones. It does not limit a single guess to 1 in "
-            f"{self.l:g}."
+            f"{wide(self.l)} equally frequent ones. It does not limit a single guess to 1 in "
+            f"{wide(self.l)}."
         )
 
 
@@ -259,6 +261,8 @@ class RecursiveCL(Searchable):
     l: int
 
     monotone = True
+    strict = True
+    scale = "share of the most frequent value beside the rarer ones"
     graded = ("c",)
     looser = ("c",)
     source = SOURCE
@@ -290,7 +294,7 @@ class RecursiveCL(Searchable):
         place = np.arange(len(falling)) - histogram.starts[histogram.groups]
         tail = histogram.sum(np.where(place >= self.l - 1, falling, 0))
         first = falling[histogram.starts]
-        return Measurement(first, first + tail, groups.sizes, self.bound, self.least, strict=True)
+        return Measurement(first, first + tail, groups.sizes, self.bound, self.least, self.strict)
 
     def must_go(self, sensitive: Sensitive) -> NDArray[np.int64]:
         """Return what the most frequent values have above the highest level that holds.
@@ -316,13 +320,24 @@ class RecursiveCL(Searchable):
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
-        c = exact(self.c)
-        most = f", so any guess is right with a chance below {at_most(100 * c / (c + 1))}%"
-        bound = most if self.l > 1 else ""
-        return (
-            f"In every group the most frequent {column} fills fewer than {self.c:g} times as many "
-            f"rows as number {self.l} and all rarer ones together{bound}."
+        c, gone = exact(self.c), self.l - 2
+        others = {
+            1: "all values together",
+            2: "all others together",
+            3: "the third most frequent and all rarer ones together",
+        }.get(self.l, f"the value at rank {self.l:,} by frequency and all rarer ones together")
+        said = (
+            f"In every group the most frequent value of {column} fills fewer than {wide(self.c)} "
+            f"times as many rows as {others}"
         )
+        most = c / (c + 1) if self.l > 1 else c
+        if most > 1:
+            return f"{said}."
+        right = "any guess is right"
+        if gone > 0:
+            values = "one value" if gone == 1 else f"{gone:,} values"
+            right = f"even a reader who can exclude {values} guesses right"
+        return f"{said}, so {right} with a chance below {at_most(100 * most)}%."
 
 
 def level(owner: object, name: str, value: object) -> float | int:

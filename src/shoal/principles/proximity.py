@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Self
 from shoal.distances.counting import band_of_column, relative_band_of_column
 from shoal.distances.relation import Band, unsure
 from shoal.errors import BadParameter, UsageError
-from shoal.exact import percent, wide
+from shoal.exact import at_least, wide
 from shoal.notation import exact
-from shoal.principles.base import GuessBound, Pairwise
+from shoal.principles.base import UNLIMITED, GuessBound, Pairwise
 from shoal.principles.ordered import OneDimensional
 
 if TYPE_CHECKING:
@@ -42,8 +42,12 @@ class Proximity(OneDimensional, Pairwise):
 
     @property
     def guess(self) -> GuessBound:
-        """Two neighbourhoods cover what is near to a guess between two values that are listed."""
-        return GuessBound(self.near, self.bound, min(2 * self.bound, Fraction(1)))
+        """Two neighbourhoods cover what is near to a guess between two values that are listed.
+
+        Where only equal values are near, no guess but that of a listed value is ever right.
+        """
+        sides = 2 if self.named_width > 0 else 1
+        return GuessBound(self.near, self.bound, min(sides * self.bound, Fraction(1)))
 
     def relation(self, sensitive: Sensitive) -> Relation:
         """Return the private neighbourhoods, missing values being in all of them."""
@@ -120,7 +124,7 @@ class EpsilonM(Proximity):
     def promise_in(self, column: str, unit: str) -> str:
         """Say it in plain words."""
         how = (
-            percent(self.epsilon, 6).rstrip("0%").rstrip(".") + "%"
+            f"{at_least(100 * exact(self.epsilon), 8)}%"
             if self.relative
             else wide(self.epsilon, unit)
         )
@@ -129,7 +133,7 @@ class EpsilonM(Proximity):
             if self.relative
             else f"the guess is within {how} of that person's value"
         )
-        return _listed(column, said, self.m)
+        return _listed(column, said, self.guess)
 
 
 @dataclass(frozen=True, repr=False)
@@ -181,7 +185,7 @@ class Neighbourhood(Proximity):
             f"that person's value lies between {wide(self.below, unit)} below and "
             f"{wide(self.above, unit)} above the guess"
         )
-        return _listed(column, said, self.m)
+        return _listed(column, said, self.guess)
 
 
 @dataclass(frozen=True, repr=False)
@@ -228,10 +232,17 @@ class DeltaL(Proximity):
         )
 
 
-def _listed(column: str, said: str, m: int) -> str:
-    """Say how likely something is of a guess of a listed value, and what else bounds."""
-    other = f"at most 2 in {m}" if m > 2 else "no limit"
-    return (
+def _listed(column: str, said: str, guess: GuessBound) -> str:
+    """Say how likely something is of a guess of a listed value, and of any other guess."""
+    m = guess.listed.denominator
+    first = (
         f"If a reader guesses one of the values of {column} listed for a person's group, {said} "
-        f"with a chance of at most 1 in {m} (any other guess: {other})."
+        f"with a chance of at most 1 in {m}"
+    )
+    if guess.any == guess.listed:
+        return f"{first}."
+    return (
+        f"{first}. {UNLIMITED}"
+        if guess.any >= 1
+        else f"{first} (any other guess: at most 2 in {m})."
     )

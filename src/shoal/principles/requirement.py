@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shoal.errors import UnknownColumn, UsageError, option
 from shoal.exact import at_most
 from shoal.notation import parse
-from shoal.principles.base import Principle
+from shoal.principles.base import UNLIMITED, Principle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,8 +41,9 @@ class Requirement:
         if not self.principle.pairs.by_distance:  # all others say it themselves
             return said
         other = self.guess.any
-        limit = "no limit" if other >= 1 else f"at most {at_most(100 * other)}%"
-        return f"{said.removesuffix('.')} (any other guess: {limit})."
+        if other >= 1:
+            return f"{said} {UNLIMITED}"
+        return f"{said.removesuffix('.')} (any other guess: at most {at_most(100 * other)}%)."
 
     @property
     def guess(self) -> GuessBound | None:

@@ -63,6 +63,7 @@ class KE(_Spread):
     k: int
     e: float
 
+    scale = "share of what is required that is lacking"
     graded = ("e",)
     source = "Zhang, Koudas, Srivastava, Yu, ICDE 2007"
     aim = "Spread {column} over a range in every group"
@@ -137,6 +138,7 @@ class Variance(_Spread):
 
     at_least: float
 
+    scale = "share of what is required that is lacking"
     graded = ("at_least",)
     source = "LeFevre, DeWitt, Ramakrishnan, KDD 2006"
     aim = "Spread {column} in every group"

@@ -123,15 +123,15 @@ def dossier(
             control = read_controls(control, original, table, said)
         whose = person or said.person
         own = _private(published, table.fill_nan(None), whose, said, answers)
-        whom = whose if own["initial"]["several"] else None
-        own["attack"] = _attacked(place, own.pop("rows"), whom, said, control)
+        if not own["initial"]["several"]:
+            whose = None
+        own["attack"] = _attacked(place, own.pop("rows"), whose, said, control)
     private = annex(asked, known, own)
-    pages = [written(one, path.suffix) for one in (shown, private)]
-    write_whole(path, pages[0], force=False, mode=PUBLIC)
-    write_whole(beside, pages[1], force=False, mode=PRIVATE)
+    write_whole(path, written(shown, path.suffix), force=False, mode=PUBLIC)
+    write_whole(beside, written(private, path.suffix), force=False, mode=PRIVATE)
     kinds = [one["kind"] for section in shown["sections"] for one in section["fields"]]
-    computed, answered, left = (kinds.count(kind) for kind in ("computed", "answered", "open"))
-    return Dossier(norm, path, beside, computed, answered, left, holds=not complaints)
+    counts = (kinds.count(kind) for kind in ("computed", "answered", "open"))
+    return Dossier(norm, path, beside, *counts, holds=not complaints)
 
 
 def _check_places(directory: Path, *paths: Path) -> None:

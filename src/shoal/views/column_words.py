@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.exact import percent, unit_of, wide
+from shoal.exact import at_least, unit_of, wide, written
 from shoal.table.forms import TWO_TABLES
 from shoal.table.schema import PSEUDONYM
 from shoal.views.sentences import asked_for, later_round, trimmed_words, types_of
@@ -93,16 +93,15 @@ def guess_limits(asked: Facts, unit: str = "") -> str:
     if not bound.width:
         what = "a right guess"
     elif bound.relative:
-        what = f"a value within {percent(bound.width)} of the guess"
+        what = f"a value within {at_least(100 * written(bound.width))}% of the guess"
     elif asked["by_distance"]:
-        what = f"a value within a distance of {bound.width:g} of the guess"
+        what = f"a value within a distance of {wide(bound.width)} of the guess"
     else:
-        width = int(bound.width) if bound.width == int(bound.width) else bound.width
-        what = f"a value within {wide(width, unit)} of the guess"
+        what = f"a value within {wide(bound.width, unit)} of the guess"
     first = f"{what}: at most {chance(bound.listed)}"
     if bound.any == bound.listed:
         return first
-    other = "no limit" if bound.any >= 1 else f"at most {percent_up(bound.any)}"
+    other = f"{'up to' if bound.any >= 1 else 'at most'} {percent_up(bound.any)}"
     if bound.any < 1 and bound.any == 2 * bound.listed and bound.listed.numerator == 1:
         other = f"at most 2 in {bound.listed.denominator} ({percent_up(bound.any)})"
     return f"{first} for a listed value, {other} for any other guess"

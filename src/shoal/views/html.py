@@ -365,9 +365,8 @@ def _release_part(release: ReleaseData) -> str:
 
 def _audit_part(audit: Audit) -> str:
     facts = audit.to_dict()
-    said = "Everything holds." if audit.holds else "NOT everything holds."
-    if "verdict" in facts:
-        said = f"Verdict: {verdict.says(facts)}."
+    named = "verdict" in facts
+    said = f"Verdict: {verdict.says(facts)}." if named else verdict.of_table(facts)
     reasons = [*verdict.because(facts), *audit.complaints()]
     return render("part_audit.html", facts=facts, said=said, complaints=reasons)
 

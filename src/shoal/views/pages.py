@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import OutputError, option
 from shoal.exact import at_least
 from shoal.release.places import write_whole
+from shoal.views.sentences import compared
 from shoal.views.words import ATTACKS, FILTERS, draws, extent, usual, without_draw
 
 if TYPE_CHECKING:
@@ -135,7 +136,11 @@ def render(template: str, **values: Any) -> str:
         lstrip_blocks=True,
         bytecode_cache=_compiled(),
     )
-    environment.filters |= FILTERS | {"at_least": at_least, "extent": extent}
+    environment.filters |= FILTERS | {
+        "at_least": at_least,
+        "extent": extent,
+        "compared": compared,
+    }
     environment.tests["usual"] = usual
     return environment.get_template(template).render(**values)
 

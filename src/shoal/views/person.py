@@ -166,7 +166,7 @@ def guessed(one: Learned, guess: Guess, view: PersonView) -> list[str]:
         groups = f"the {view.groups} groups" if view.groups else "the rows"
         limit, other = odds(guess.listed_bound), guess.any_bound
         if other is not None and guess.listed_bound < other:
-            rest = "no limit" if other >= 1 else f"at most {odds(other)}"
+            rest = "up to 100%" if other >= 1 else f"at most {odds(other)}"
             limit += f" ({rest} for any other guess)"
         said.append(
             f"Why more than {limit}? The requirement limits guesses in one "

@@ -5,13 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from shoal.exact import percent, unit_of
-from shoal.principles.requirement import requirements
+from shoal.exact import at_most, percent, unit_of
+from shoal.principles.base import NOTHING
+from shoal.principles.requirement import read_requirement, requirements
 from shoal.table.forms import TWO_TABLES
 from shoal.table.schema import PSEUDONYM
 from shoal.table.trimming import read_trim
 from shoal.views import verdict
-from shoal.views.words import count, people, percent_up, plural, several
+from shoal.views.words import SPACE, chance, count, people, percent_up, plural, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -129,7 +130,7 @@ def promised(one: Requirement, release: Mapping[str, Any]) -> str:
     bounds = {known["principle"]: known["bound"] for known in release.get("measured", ())}
     asked, least = one.principle, one.principle.least
     if asked.chance and least == len(asked.graded) == 1 and bounds.get(repr(one)) == 1:
-        return f"{one!r} limits nothing: every guess may be right."
+        return NOTHING.format(one)
     if release["groups"] is None:
         return one.principle.promise_matches(" and ".join(one.columns))
     types = types_of(release)
@@ -137,6 +138,21 @@ def promised(one: Requirement, release: Mapping[str, Any]) -> str:
     if one.columns or asked.population or not later_round(release):
         return said
     return f"{said} Placeholders for people who left count among these others."
+
+
+def compared(measured: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what was measured of a requirement, and what it allows, as chances where they are.
+
+    >>> compared({"principle": "KAnonymity(k=3)", "risk": 0.5, "bound": 1 / 3})
+    ('50%', '1 in 3 (33.3%)')
+    >>> compared({"principle": "TCloseness(t=0.2)", "risk": 0.375, "bound": 0.2})
+    ('0.375', '0.2')
+    """
+    risk, bound = measured["risk"], measured["bound"]
+    if not read_requirement(measured["principle"], (), files=False).principle.chance:
+        return at_most(risk), at_most(bound)
+    found = percent_up(risk) if risk <= 1 else "over 100%"
+    return found, "100%" if bound >= 1 else chance(bound).replace(SPACE, " ")
 
 
 def types_of(release: Mapping[str, Any]) -> dict[str, str | None]:

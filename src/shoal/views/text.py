@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import option
-from shoal.exact import at_least, at_most, percent
+from shoal.exact import at_least, percent
 from shoal.table.forms import MEANS
 from shoal.views import verdict, words
 from shoal.views.console import grouped, heading, table_of, terminal_console
+from shoal.views.sentences import compared
 from shoal.views.terminal import as_typed, plain
 from shoal.views.words import ATTACKS, draws, people, percent_up, why_necessary, without_draw
 
@@ -205,13 +206,12 @@ def _counted(facts: dict[str, Any]) -> str:
 def print_measured(measured: list[dict[str, Any]]) -> None:
     """Print measured risks beside what is allowed."""
     heading(terminal_console(), "Measured on the published file")
-    table = table_of("requirement", "risk", "allowed", "holds")
+    table = table_of("requirement", "measured", "at most", "holds")
     for entry in measured:
         by = {"cells": " (by equal cells)", "matches": " (by matches)"}.get(entry.get("by", ""), "")
         table.add_row(
             f"{entry['principle']}{by}",
-            at_most(entry["risk"]),
-            at_most(entry["bound"]),
+            *compared(entry),
             "yes" if entry["holds"] else "NO",
         )
     terminal_console().print(table)
@@ -239,7 +239,7 @@ def print_audit(audit: Audit) -> None:
             console.print(sentence, markup=False)
         console.print()
     else:
-        console.print("Everything holds.\n" if audit.holds else "NOT everything holds.\n")
+        console.print(f"{verdict.of_table(facts)}\n")
 
 
 def _print_at_odds(console: Console, found: Foreseen | Guarantee) -> None:

@@ -62,6 +62,19 @@ def says(facts: dict[str, Any]) -> str:
     return SAYS[facts["verdict"]]
 
 
+def of_table(facts: dict[str, Any]) -> str:
+    """Say whether what is required holds of a table that no manifest describes.
+
+    >>> of_table({"holds": False, "measured": [{"holds": True}, {"holds": False}]})
+    'Not every requirement holds.'
+    """
+    if facts["holds"]:
+        return "Every requirement holds."
+    if all(one["holds"] for one in facts["measured"]):
+        return "Every requirement holds, but the table contradicts itself."
+    return "Not every requirement holds."
+
+
 def because(facts: dict[str, Any]) -> list[str]:
     """Return the sentences that give the reasons of a verdict with open questions."""
     names = open_columns(facts) if facts.get("verdict") == OPEN else []

@@ -76,12 +76,18 @@ def chance(risk: float | Fraction | str) -> str:
 def percent_up(risk: float | Fraction | str) -> str:
     """Write a chance in per cent, rounded up; one in so many is rounded as everybody does.
 
-    >>> percent_up(0.2), percent_up("1/11"), percent_up(Fraction(1, 3)), percent_up(0.00001)
-    ('20%', '9.1%', '33.3%', 'under 0.01%')
+    >>> percent_up(0.2), percent_up("1/11"), percent_up(Fraction(1, 3))
+    ('20%', '9.1%', '33.3%')
+    >>> percent_up(0.00321), percent_up(0.00001)
+    ('0.33%', 'under 0.01%')
     """
     exact = fraction(risk)
     tenths = math.ceil(exact * 1000) if exact.numerator != 1 else round(exact * 1000)
-    return percent(exact) if exact < Fraction(1, 100) else f"{tenths / 10:g}%"
+    if exact >= Fraction(1, 100):
+        return f"{tenths / 10:g}%"
+    if exact.numerator == 1 or exact < Fraction(1, 10_000):
+        return percent(exact)
+    return percent(Fraction(math.ceil(exact * 10_000), 10_000))
 
 
 def fraction(risk: float | Fraction | str) -> Fraction:
