@@ -82,8 +82,7 @@ def dossier(
     """Write what a norm asks of a release, filled where that can be computed.
 
     Places where people must answer stay empty and marked, unless the schema file answers them. It
-    does not say that a release is anonymous or compliant: it states what was measured, and who has
-    to decide.
+    states what was measured and who has to decide, not that a release is anonymous or compliant.
 
     Parameters
     ----------
@@ -101,9 +100,6 @@ def dossier(
     from shoal.views.dossier import annex, public, read_norm, written
 
     asked, place, path = read_norm(norm), Path(directory), Path(output)
-    if not place.is_dir():
-        msg = f"{place.name!r} is no release directory, and a dossier is about one."
-        raise UsageError(msg)
     if control is not None and original is None:
         msg = f"{option('control')} needs the original table too: {option('original')}."
         raise UsageError(msg)
@@ -136,6 +132,9 @@ def dossier(
 
 def _check_places(directory: Path, *paths: Path) -> None:
     """Raise before any work is done where a file could not be written, or should not."""
+    if not directory.is_dir():
+        msg = f"{directory.name!r} is no release directory, and a dossier is about one."
+        raise UsageError(msg)
     for path in paths:
         if path.suffix not in FORMATS:
             msg = f"A dossier is a file such as dossier.html or dossier.docx. Got {path.name!r}."
