@@ -1,6 +1,7 @@
 """What only falls: how much there is to read, and what still has the name of something else.
 
-`limits.toml` holds how far each of them is allowed today; whoever lowers one lowers it there.
+`limits.toml` holds how far each of them is allowed today; whoever lowers one lowers it there, or a
+test fails as well.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 LIMITS = tomllib.loads((Path(__file__).parent / "limits.toml").read_text("utf-8"))
 LONGEST_MODULE, LONGEST_FUNCTION = 400, 60  # lines
+ROOM = 1_000  # lines that all modules together may grow by before something has to go
 NO_NAMES = {"__init__", "base"}  # of modules: what they are is said by their room
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -41,9 +43,29 @@ def over(found: Mapping[str, int], allowed: Mapping[str, int], limit: int = 0) -
     }
 
 
+def off(found: Mapping[str, int], allowed: Mapping[str, int], limit: int = 0) -> dict[str, str]:
+    """Return what is over its limit, and what is allowed in vain."""
+    idle = {
+        name: f"{found.get(name, 0)}, and {number} are allowed: lower it"
+        for name, number in allowed.items()
+        if number > found.get(name, 0) or limit >= number > 0
+    }
+    return over(found, allowed, limit) | idle
+
+
 def shared(homes: Mapping[str, set[str]]) -> dict[str, int]:
     """Return in how many places a name stands."""
     return {name: len(places) for name, places in homes.items()}
+
+
+def test_a_limit_is_neither_exceeded_nor_higher_than_it_has_to_be():
+    assert off({"found": 3, "new": 2}, {"found": 3, "new": 2}, 1) == {}
+    assert off({"more": 3, "new": 2, "few": 1}, {"more": 2, "few": 1}, 1).keys() == {
+        "more",
+        "new",
+        "few",
+    }
+    assert off({"fewer": 2}, {"fewer": 3, "gone": 2}, 1).keys() == {"fewer", "gone"}
 
 
 def functions() -> Iterator[tuple[str, Function]]:
@@ -108,7 +130,7 @@ def test_any_is_said_seldom():
         for tree in modules().values()
         for node in ast.walk(tree)
     )
-    assert over({"Any": found}, LIMITS["types"]) == {}
+    assert off({"Any": found}, LIMITS["types"]) == {}
 
 
 def test_nothing_is_decided_by_the_words_of_a_sentence():
@@ -123,7 +145,7 @@ def test_nothing_is_decided_by_the_words_of_a_sentence():
         )
         for name, tree in modules().items()
     }
-    assert over(found, LIMITS["decisions by a sentence"]) == {}
+    assert off(found, LIMITS["decisions by a sentence"]) == {}
 
 
 def test_no_two_modules_share_a_name():
@@ -133,7 +155,7 @@ def test_no_two_modules_share_a_name():
         if own not in NO_NAMES and not is_package(name):
             homes[own].add(name)
     assert len(homes) > 100
-    assert over(shared(homes), LIMITS["modules of one name"], 1) == {}
+    assert off(shared(homes), LIMITS["modules of one name"], 1) == {}
 
 
 def is_package(name: str) -> bool:
@@ -148,12 +170,18 @@ def test_no_two_public_functions_share_a_name():
             if isinstance(node, Function) and not node.name.startswith("_"):
                 homes[node.name].add(name)
     assert len(homes) > 500
-    assert over(shared(homes), LIMITS["functions of one name"], 1) == {}
+    assert off(shared(homes), LIMITS["functions of one name"], 1) == {}
 
 
 def test_modules_are_short():
     found = {name: lines(name) for name in modules()}
-    assert over(found, LIMITS["lines of modules"], LONGEST_MODULE) == {}
+    assert off(found, LIMITS["lines of modules"], LONGEST_MODULE) == {}
+
+
+def test_the_house_does_not_grow():
+    allowed, whole = LIMITS["house"], sum(map(lines, modules()))
+    assert len(modules()) == allowed["modules"]
+    assert allowed["lines"] - ROOM < whole <= allowed["lines"]
 
 
 def test_functions_are_short():
@@ -163,7 +191,7 @@ def test_functions_are_short():
         length = node.end_lineno - node.lineno + 1
         own = f"{name}.{node.name}"
         found[own] = max(length, found.get(own, 0))
-    assert over(found, LIMITS["lines of functions"], LONGEST_FUNCTION) == {}
+    assert off(found, LIMITS["lines of functions"], LONGEST_FUNCTION) == {}
 
 
 def family(base: type) -> set[str]:
@@ -208,7 +236,7 @@ def test_members_of_a_family_are_told_apart_in_their_room_alone(home):
         if room(name) != home
         for one in asked_for(tree)
     )
-    assert over({home: found}, LIMITS["isinstance outside the room"]) == {}
+    assert off({home: found}, {home: LIMITS["isinstance outside the room"][home]}) == {}
 
 
 @pytest.mark.parametrize("shows", ["web", "views"])
@@ -228,7 +256,7 @@ def test_what_shows_names_no_principle(shows):
         for path in (ROOT / "src/shoal" / shows).rglob("*.html")
         if names & words(path.read_text("utf-8"))
     ]
-    assert over({shows: len(found)}, LIMITS["names of principles"]) == {}, found
+    assert off({shows: len(found)}, {shows: LIMITS["names of principles"][shows]}) == {}, found
 
 
 def words(value: object) -> set[str]:

@@ -167,7 +167,7 @@ COMMANDS = (  # each in a module of its name but for those ELSEWHERE, in the ord
     *("attack", "count", "estimate", "complete", "scripts", "export"),
     *("compare", "tune", "demo", "serve"),
 )
-ELSEWHERE = {"show": "person"}  # `cli/show.py` is what commands share
+ELSEWHERE = {"show": "person", "export": "scripts"}  # `cli/show.py` is what commands share
 BARE = {"demo", "serve"}  # which go without any option
 
 
