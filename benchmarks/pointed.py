@@ -14,7 +14,7 @@ are not attained. A hash isolates (1 - 1/k)^(k - 1) in any group of k, whatever 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from common import load, show
@@ -25,6 +25,8 @@ from shoal.methods.cutting import Cutting
 from shoal.methods.splitting import Rule, standing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
     from numpy.typing import NDArray
 
@@ -126,7 +128,13 @@ def attack(  # noqa: C901
     }
 
 
-def main(rows: int, tried: int) -> None:
+Rows = list[dict[str, Any]]
+
+
+def measured(
+    rows: int = 20_000, tried: int = 1000, cases: Sequence[tuple[str, str]] = tuple(CASES)
+) -> tuple[Rows, Rows]:
+    """Return what regions lose, and how often predicates isolate, in some cases."""
     everybody, _ = load("sal_acs2024_500k.csv.gz", None)
     order = np.random.default_rng(3).permutation(everybody.height)
     table = everybody[order[:rows]].select(*QUASI, "income")
@@ -139,7 +147,7 @@ def main(rows: int, tried: int) -> None:
     }  # of the population
     schema = shoal.Schema(quasi=QUASI, sensitive="income", bounds=bounds)
     losses, attacks = [], []
-    for require, method in CASES:
+    for require, method in cases:
         for kind in ("tight", "regions"):
             if kind == "regions" and method == "Exchange()":
                 continue
@@ -147,24 +155,35 @@ def main(rows: int, tried: int) -> None:
                 table, schema, require=require, method=method, cells=kind, seed=1
             )
             low, high, group = cells(release, table)
-            found = attack(values, controls, low, high, group, tried)
+            found = attack(values, controls, low, high, group, tried) if tried else {}
             for name, (share, chance) in found.items():
                 attacks.append({
                     "require": require, "method": method, "cells": kind, "predicate": name,
-                    "isolates": f"{share:.1%}", "by chance": f"{chance:.1%}",
-                    "points over": f"{100 * (share - chance):+.1f}",
+                    "isolates": share, "by chance": chance,
                 })  # fmt: skip
             line = {"require": require, "method": method, "cells": kind}
             lost = loss(low, high, span)
             own = loss(*hulls(values, group[:, None]), span)
             parts = loss(*hulls(values, parts_of(release, low, high)), span)
             losses.append(line | {
-                "loss": f"{lost:.4f}", "tight cells of the groups": f"{own:.4f}",
-                "ratio": f"{lost / own:.3f}", "hulls of the parts": f"{parts:.4f}",
-                "ratio to hulls": f"{lost / parts:.3f}",
+                "loss": lost, "tight cells of the groups": own, "ratio": lost / own,
+                "hulls of the parts": parts, "ratio to hulls": lost / parts,
             })  # fmt: skip
-    show("What regions lose", losses)
-    show("Whom predicates isolate", attacks)
+    return losses, attacks
+
+
+def spelled(rows: Rows, form: str) -> list[dict[str, str]]:
+    """Return rows with their numbers as text."""
+    return [
+        {name: f"{one:{form}}" if isinstance(one, float) else one for name, one in row.items()}
+        for row in rows
+    ]
+
+
+def main(rows: int, tried: int) -> None:
+    losses, attacks = measured(rows, tried)
+    show("What regions lose", spelled(losses, ".4f"))
+    show("Whom predicates isolate", spelled(attacks, ".1%"))
 
 
 if __name__ == "__main__":
