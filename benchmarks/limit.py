@@ -1,6 +1,6 @@
 """What `Exchange` loses beside what it has to, and what time adds: python benchmarks/limit.py.
 
-Pass the names of the cases to run, as in `python benchmarks/limit.py D d`; all by default. Four
+Pass the names of the cases to run, as in `python benchmarks/limit.py D d`; all by default. Five
 tables beside the census are searched far from the limit of what they can keep and near it.
 `--seconds N` spends so many more on each, counted as half of what the processor works, as on two
 cores that are free, so that a busy machine does not matter. `--beside SOURCE` has the sources of
@@ -20,7 +20,7 @@ import sys
 import time
 from fractions import Fraction
 
-from common import gcp, load, peak_gigabytes, show
+from common import gcp, load, peak_gigabytes, show, yardstick
 from split import synthetic
 
 import shoal
@@ -36,6 +36,7 @@ QUASI = ["age", "puma", "occupation"]
 CENSUS = ("sal_acs2024_500k.csv.gz", QUASI, "income")
 HOUSES = ("kc_house_sales.csv.gz", ["lat", "long", "sqft_living"], "price")
 LABELS = ("census_acs2024_50k.csv.gz", ["age", "marital", "education", "workclass"], "income")
+WORKERS = ("acs2024_workers.parquet", ["age", "state", "occupation"], "income")
 DONORS = ("cup_arx.csv.gz", ["AGE", "STATE", "NGIFTALL"], "RAMNTALL")
 PATIENTS = (
     "diabetes130_patients.csv.gz",
@@ -52,6 +53,8 @@ CASES = {
     "houses-near": (HOUSES, None, "EpsilonM(epsilon=20000, m=16)"),
     "labels": (LABELS, None, "EpsilonM(epsilon=2000, m=5)"),
     "labels-near": (LABELS, None, "EpsilonM(epsilon=2000, m=18)"),
+    "workers": (WORKERS, 100_000, "EpsilonM(epsilon=2000, m=5)"),
+    "workers-near": (WORKERS, 100_000, "EpsilonM(epsilon=3500, m=8)"),
     "donors": (DONORS, None, "EpsilonM(epsilon=5, m=4)"),
     "donors-near": (DONORS, None, "EpsilonM(epsilon=5, m=9)"),
     "patients": (PATIENTS, None, "EpsilonM(epsilon=1, m=5)"),
@@ -75,13 +78,14 @@ def spent() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def case_of(name: str) -> Task:
-    """Return a case, coded."""
+def case_of(name: str) -> tuple[Task, float]:
+    """Return a case, coded, and the seconds that `numpy.lexsort` takes for its rows."""
     (file, quasi, sensitive), count, require = CASES[name]
     frame, _ = load(file, count)
+    unit = yardstick(frame, quasi, now=time.process_time)
     coded = code_table(frame, shoal.Schema(quasi=quasi, sensitive=sensitive))
     assert coded.space.ranks.size  # laid out once, before anything is measured
-    return Task(coded, tuple(requirements(require, [sensitive])))
+    return Task(coded, tuple(requirements(require, [sensitive]))), unit
 
 
 def measured(task: Task) -> tuple[Groups, float, float, float, float]:
@@ -161,7 +165,7 @@ def main() -> None:
     rows = []
     for name in asked.cases:
         before = child(name, "--plain", source=asked.beside) if asked.beside else []
-        task = case_of(name)
+        task, unit = case_of(name)
         found, loss, took, wall, own = measured(task)
         if asked.plain:
             print(loss, took)
@@ -172,6 +176,7 @@ def main() -> None:
             "require": CASES[name][2],
             "GCP": f"{loss:.5f}",
             "CPU s": f"{took:.1f}",
+            "lexsorts": f"{took / unit:.0f}",
             "CPU / wall": f"{took / wall:.2f}",
             "on free cores": f"{took / (own + (took - own) / CORES):.2f}",
         }

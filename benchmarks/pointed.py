@@ -9,6 +9,10 @@ by the other; how often it holds of exactly one row is compared with what one of
 chance, n w (1 - w)^(n - 1). "Least likely" takes the least likely of all; "likeliest to isolate"
 the one at an end or beside it whose weight is nearest to 1/n, as a reader would who knows that ends
 are not attained. A hash isolates (1 - 1/k)^(k - 1) in any group of k, whatever is published.
+
+The third has what a reader refines who knows how cells were made, and nobody
+(`shoal.runs.downcoding`): which share of the values in cells is known to be there, how much
+narrower cells would exclude as much, and which share of pairings with sensitive values is excluded.
 """
 
 from __future__ import annotations
@@ -20,9 +24,11 @@ import numpy as np
 from common import load, show
 
 import shoal
+from shoal.audit.published import as_read
 from shoal.methods.base import Task
 from shoal.methods.cutting import Cutting
 from shoal.methods.splitting import Rule, standing
+from shoal.runs.downcoding import downcoded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +44,7 @@ CASES = [
     ("EpsilonM(epsilon=2000, m=5)", "Split()"),
     ("EpsilonM(epsilon=2000, m=5)", "Oblivious()"),
     ("KAnonymity(k=10)", "Exchange()"),
+    ("FrequencyL(l=5)", "Mondrian()"),
 ]
 
 
@@ -133,8 +140,8 @@ Rows = list[dict[str, Any]]
 
 def measured(
     rows: int = 20_000, tried: int = 1000, cases: Sequence[tuple[str, str]] = tuple(CASES)
-) -> tuple[Rows, Rows]:
-    """Return what regions lose, and how often predicates isolate, in some cases."""
+) -> tuple[Rows, Rows, Rows]:
+    """Return what regions lose, how often predicates isolate, and what readers refine."""
     everybody, _ = load("sal_acs2024_500k.csv.gz", None)
     order = np.random.default_rng(3).permutation(everybody.height)
     table = everybody[order[:rows]].select(*QUASI, "income")
@@ -146,7 +153,7 @@ def measured(
         name: [int(a), int(b)] for name, a, b in zip(QUASI, least, most, strict=True)
     }  # of the population
     schema = shoal.Schema(quasi=QUASI, sensitive="income", bounds=bounds)
-    losses, attacks = [], []
+    losses, attacks, refined = [], [], []
     for require, method in cases:
         for kind in ("tight", "regions"):
             if kind == "regions" and method == "Exchange()":
@@ -162,6 +169,12 @@ def measured(
                     "isolates": share, "by chance": chance,
                 })  # fmt: skip
             line = {"require": require, "method": method, "cells": kind}
+            known = downcoded(as_read(release))
+            assert known is not None
+            refined.append(line | {
+                "named": known.named, "narrower": known.narrower,
+                "sensitive": "" if known.sensitive is None else known.sensitive,
+            })  # fmt: skip
             lost = loss(low, high, span)
             own = loss(*hulls(values, group[:, None]), span)
             parts = loss(*hulls(values, parts_of(release, low, high)), span)
@@ -169,7 +182,7 @@ def measured(
                 "loss": lost, "tight cells of the groups": own, "ratio": lost / own,
                 "hulls of the parts": parts, "ratio to hulls": lost / parts,
             })  # fmt: skip
-    return losses, attacks
+    return losses, attacks, refined
 
 
 def spelled(rows: Rows, form: str) -> list[dict[str, str]]:
@@ -181,9 +194,10 @@ def spelled(rows: Rows, form: str) -> list[dict[str, str]]:
 
 
 def main(rows: int, tried: int) -> None:
-    losses, attacks = measured(rows, tried)
+    losses, attacks, refined = measured(rows, tried)
     show("What regions lose", spelled(losses, ".4f"))
     show("Whom predicates isolate", spelled(attacks, ".1%"))
+    show("What a reader refines who knows the method", spelled(refined, ".2%"))
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 RESULTS = HERE.parent / "docs" / "results"
 WRITTEN = RESULTS / "figures.csv"
 LOSS, ERROR = 0.02, 0.05  # margins: of a loss or a risk, of an error of counts
+SQUARES = 0.005  # nothing is drawn: what is written stays below what others reach
 MEASURES = {"gcp": LOSS, "share": LOSS, "mean": ERROR, "median": ERROR, "p95": ERROR, "even": ERROR}
 STAMPS = {"seconds", "lexsorts", "date", "machine", "version", "redrawn"}
 Found = dict[str, float]
@@ -90,7 +91,7 @@ def of_limit() -> Found:
     """Return the losses of Exchange far from the limit of a requirement and near it."""
     from limit import CASES, case_of, measured
 
-    return {f"{name}: GCP": measured(case_of(name))[1] for name in CASES}
+    return {f"{name}: GCP": measured(case_of(name)[0])[1] for name in CASES}
 
 
 def of_squares() -> Found:
@@ -245,7 +246,7 @@ RESULTS_OF = {
     "split": Result("python benchmarks/split.py", of_split),
     "exchange": Result("python benchmarks/exchange.py", of_exchange),
     "limit": Result("python benchmarks/limit.py", of_limit),
-    "squares": Result("python benchmarks/squares.py", of_squares, shown="{:.4f}"),
+    "squares": Result("python benchmarks/squares.py", of_squares, SQUARES, shown="{:.4f}"),
     "freeform": Result("python benchmarks/freeform.py", of_freeform),
     "queries": Result("python benchmarks/queries.py", of_queries, ERROR, shown="{:.1%}"),
     "peers": Result(

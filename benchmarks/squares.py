@@ -5,7 +5,8 @@ for k = 3, 5 and 10, over rows in several orders (`--seeds`, 3), without a time 
 (`--seconds`, none): what is known of MDAV, of MDAV with relocation and swaps, what Shoal reaches.
 One column: the exact least beside that of the package `microagg1d` (by "wilber": what it takes by
 itself, "simple", loses up to 0.9 % more in version 0.4.0), where it is installed. What is least
-for several columns is not known, but `bound` is below it.
+for several columns is not known, but `bound` is below it. `--rows 100000` searches census rows by
+squares and by cells instead, and prints the processor time of both.
 `--data` is the folder that has casc_census, casc_tarragona and casc_eia (.csv.gz).
 """
 
@@ -14,12 +15,17 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from common import clock, load
 
 import shoal
+from shoal.methods.base import Task
+from shoal.principles.requirement import requirements
+from shoal.table.coded import code_table
 
 EIA = (
     *("RESREVENUE", "RESSALES", "COMREVENUE", "COMSALES", "INDREVENUE", "INDSALES"),
@@ -104,12 +110,37 @@ def reached(table: pl.DataFrame, k: int, seed: int, seconds: float | None = None
     return lost(some.drop("row").to_numpy().astype(float), labels_of(release, len(some)))
 
 
+def beside_cells(rows: int, seeds: int) -> None:
+    """Print processor seconds of searches by squares and by cells, in turn, and their ratio."""
+    columns = ["age", "puma", "occupation"]
+    table = load("sal_acs2024_500k.csv.gz", rows)[0].select(columns).with_row_index("row")
+    coded = code_table(table, shoal.Schema(quasi=columns, sensitive="row"))
+    task = Task(coded, tuple(requirements("KAnonymity(k=5)", ["row"])))
+    methods = (shoal.methods.Exchange(), shoal.methods.Exchange(loss="squared"))
+    for method in methods:
+        method.search(task)  # loads its kernels
+    ratios = []
+    for _ in range(seeds):
+        cells, squares = (
+            clock(partial(one.search, task), now=time.process_time)[0] for one in methods
+        )
+        ratios.append(squares / cells)
+        print(
+            f"{rows:,} rows: cells {cells:.1f} s, squares {squares:.1f} s, {ratios[-1]:.2f} times"
+        )
+    print(f"median: {np.median(ratios):.2f} times")
+
+
 def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("--data", type=Path, default=Path("../shared/data"))
     reader.add_argument("--seeds", type=int, default=3)
     reader.add_argument("--seconds", type=float)
+    reader.add_argument("--rows", type=int)
     given = reader.parse_args()
+    if given.rows:
+        beside_cells(given.rows, given.seeds)
+        return
     if not (given.data / "casc_census.csv.gz").exists():
         sys.exit(f"There are no tables in {given.data}: say where they are by --data.")
     ratios = []

@@ -24,7 +24,7 @@ from shoal.notation import exact
 from shoal.principles.groups import Groups
 from shoal.table.coding import code_column
 from shoal.table.sensitive import Sensitive
-from shoal.views.charts.base import draw
+from shoal.views.pages import draw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -114,4 +114,14 @@ def as_stata(program: str, directory: Path, stem: str) -> dict[str, list[Any]]:
     assert renamed is not None
     if stem in words(renamed[1]):
         found[renamed[2] + stem] = found.pop("group")
-    return found
+    return found | made_for(program, stem, rows.height)
+
+
+def made_for(program: str, stem: str, rows: int) -> dict[str, list[Any]]:
+    """Return the variables that the program makes for one of two tables."""
+    pattern = r'if "`stem\'" == "(\w+)" generate (\w+) (\w+) = "?(\w+)"?'
+    return {
+        name: [value if kind.startswith("str") else int(value)] * rows
+        for own, kind, name, value in re.findall(pattern, program)
+        if own == stem
+    }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.views.charts.base import CONFIG, GREY, PALETTE
+from shoal.views.pages import CONFIG, GREY, PALETTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

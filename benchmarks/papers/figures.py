@@ -189,7 +189,7 @@ def machine() -> str:
 
 def write(figure: Figure, frame: pl.DataFrame, output: Path) -> None:
     """Write the picture, and put the section into its place on the page."""
-    from shoal.views.charts.base import picture
+    from shoal.views.pages import picture
 
     svg = picture(figure.draw(frame))
     (output / f"{figure.name}.svg").write_text(svg + "\n", "utf-8")

@@ -15,7 +15,7 @@ from subjects import lives
 
 import shoal
 from shoal.views.charts.attack import contour
-from shoal.views.charts.base import CONFIG, GREY
+from shoal.views.pages import CONFIG, GREY
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,8 +13,8 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
-from shoal.views.charts.base import GREY, PALETTE, picture
 from shoal.views.charts.comparison import comparison_chart
+from shoal.views.pages import GREY, PALETTE, picture
 from shoal.views.tables import Measure
 
 if TYPE_CHECKING:

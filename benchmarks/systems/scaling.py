@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.views.charts.base import GREY, PALETTE, picture
+from shoal.views.pages import GREY, PALETTE, picture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

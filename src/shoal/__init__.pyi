@@ -31,9 +31,9 @@ from shoal.runs.compare import compare as compare
 from shoal.runs.completing import complete as complete
 from shoal.runs.dossier import dossier as dossier
 from shoal.runs.estimating import estimate as estimate
+from shoal.runs.facts import report as report
 from shoal.runs.plan import plan as plan
 from shoal.runs.release import Release as Release
-from shoal.runs.report import report as report
 from shoal.runs.run import load as load
 from shoal.runs.schema_file import init as init
 from shoal.runs.tune import tune as tune

@@ -1,9 +1,12 @@
-"""One notation for principles, methods and distances: their `repr` is what people type.
+"""One reading of a text, or none: terms as people type them, and JSON from strangers.
 
-`EpsilonM(epsilon=4500, m=5)` means the same on the command line, in a schema file, in a manifest
-and in Python. Reading it is strict: names from a registry, literal arguments. Arguments may stand
-without their names, in the order of the definition page: `EpsilonM(4500, 5)` means the same, and is
-printed with them.
+The `repr` of principles, methods and distances is what people type. `EpsilonM(epsilon=4500, m=5)`
+means the same on the command line, in a schema file, in a manifest and in Python. Reading it is
+strict: names from a registry, literal arguments. Arguments may stand without their names, in the
+order of the definition page: `EpsilonM(4500, 5)` means the same, and is printed with them.
+
+Python's reader of JSON takes more than JSON has (NaN, a key twice) and gives up without a sentence
+on what nests deeply. Whatever two readers could take in two ways is refused here.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ from __future__ import annotations
 import ast
 import dataclasses
 import io
+import json
+import math
 import numbers
 import re
 import sys
@@ -21,12 +26,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard, cast
 
 import shoal
-from shoal.errors import BadParameter, UsageError, nearest
+from shoal.errors import BadParameter, InputError, UsageError, nearest
 from shoal.exact import written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
+
+    Known = Callable[[str], type["Term"] | None]
+
 
 LONG = 80  # characters of what was typed that a message repeats
 BETWEEN = r" '’\u00a0\u202f"  # thousands, beside a comma or a point
@@ -89,10 +97,11 @@ def _spaces() -> Iterator[ModuleType]:
         yield getattr(shoal, name)
 
 
-def parse(text: str, *, files: bool = True) -> Term:
+def parse(text: str, *, files: bool = True, known: Known = lambda _: None) -> Term:
     """Read a term from its notation, never evaluating anything.
 
     Without `files`, a term that would open one is refused: what a stranger wrote opens nothing.
+    What is `known` of a name is taken before its class is loaded.
 
     >>> import shoal
     >>> parse("EpsilonM(epsilon=4500, m=5)")
@@ -102,7 +111,7 @@ def parse(text: str, *, files: bool = True) -> Term:
     with suppress(SyntaxError, ValueError, MemoryError, RecursionError, tokenize.TokenError):
         if "#" not in text or not _has_remarks(text):
             tree = ast.parse(text.strip(), mode="eval").body
-    value = None if tree is None else _build(tree, text, DEPTH, files=files)
+    value = None if tree is None else _build(tree, text, DEPTH, files=files, known=known)
     if not isinstance(value, Term):
         msg = f"Cannot read {brief(text)}. Write it as Name(parameter=value, …)."
         if re.search(COMMA, text):
@@ -136,7 +145,7 @@ def _has_remarks(text: str) -> bool:
     return any(token.type == tokenize.COMMENT for token in found)
 
 
-def _build(node: ast.expr, text: str, depth: int, *, files: bool) -> Any:
+def _build(node: ast.expr, text: str, depth: int, *, files: bool, known: Known) -> Any:
     if depth == 0:
         msg = f"{brief(text)} nests too deeply."
         raise UsageError(msg)
@@ -146,9 +155,9 @@ def _build(node: ast.expr, text: str, depth: int, *, files: bool) -> Any:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            return tuple(_build(item, text, depth - 1, files=files) for item in items)
+            return tuple(_build(item, text, depth - 1, files=files, known=known) for item in items)
         case ast.Call(func=ast.Name(id=name)):
-            return _call(name, node, text, depth, files=files)
+            return _call(name, node, text, depth, files=files, known=known)
         case ast.Name(id=name) if meant := [t for t in known_terms() if t.lower() == name.lower()]:
             msg = f"In {brief(text)}, write {meant[0]}(…) with its parameters in brackets."
             raise UsageError(msg)
@@ -157,8 +166,8 @@ def _build(node: ast.expr, text: str, depth: int, *, files: bool) -> Any:
     raise UsageError(msg)
 
 
-def _call(name: str, call: ast.Call, text: str, depth: int, *, files: bool) -> Term:
-    cls = _term(name)
+def _call(name: str, call: ast.Call, text: str, depth: int, *, files: bool, known: Known) -> Term:
+    cls = known(name) or _term(name)
     if cls is None:
         msg = f"Unknown name {name!r} in {brief(text)}{nearest(name, sorted(known_terms()))}"
         raise UsageError(msg)
@@ -166,9 +175,8 @@ def _call(name: str, call: ast.Call, text: str, depth: int, *, files: bool) -> T
     given: dict[str, Any] = {}
     for keyword in (*_by_name(cls, call.args, text), *call.keywords):
         if keyword.arg is None or keyword.arg not in fields:
-            known = list(fields)
             word = keyword.arg or "**"
-            msg = f"{name} has no parameter {word!r}{nearest(word, known)}"
+            msg = f"{name} has no parameter {word!r}{nearest(word, list(fields))}"
             raise UsageError(msg)
         if keyword.arg in given:
             msg = f"{name} got {keyword.arg!r} twice in {brief(text)}."
@@ -176,7 +184,7 @@ def _call(name: str, call: ast.Call, text: str, depth: int, *, files: bool) -> T
         if keyword.arg in cls.opens and not files:
             msg = f"{name}({keyword.arg}=…) would open a file, and nothing here may do that."
             raise UsageError(msg)
-        given[keyword.arg] = _build(keyword.value, text, depth - 1, files=files)
+        given[keyword.arg] = _build(keyword.value, text, depth - 1, files=files, known=known)
     missing = [
         field.name
         for field in fields.values()
@@ -265,3 +273,61 @@ def typed_number(text: str, sign: str | None) -> Decimal | None:
         bare = whole.replace(between, "") + point.replace(",", ".") + rest
     bare = bare.replace(",", ".")
     return Decimal(bare) if re.fullmatch(PLAIN, bare) else None
+
+
+def read_json(text: str | bytes) -> Any:
+    """Read JSON, raising where a key stands twice, a number is none, or it nests too deeply.
+
+    Examples
+    --------
+    >>> read_json('{"rows": 3}')
+    {'rows': 3}
+    """
+    try:
+        plain = text.decode("utf-8") if isinstance(text, bytes) else text
+        value = json.loads(
+            plain,
+            object_pairs_hook=once,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            parse_int=_whole,
+        )
+        json.dumps(value, ensure_ascii=False).encode("utf-8")  # no half of a surrogate pair
+    except RecursionError:
+        msg = "it nests too deeply"
+        raise InputError(msg) from None
+    except UnicodeEncodeError:
+        msg = "it has characters that cannot be written"
+        raise InputError(msg) from None
+    except ValueError as problem:  # a UnicodeDecodeError and a number of 5,000 digits as well
+        raise InputError(str(problem)) from None
+    return value
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its pairs, raising where a key stands twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        msg = f"the key {twice[:80]!r} is there twice"
+        raise InputError(msg)
+    return found
+
+
+def _no_constant(word: str) -> float:
+    msg = f"{word} is no number"
+    raise InputError(msg)
+
+
+def _whole(digits: str) -> int:
+    _finite(digits)
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        msg = f"{digits[:40]} is larger than any number that can be read"
+        raise InputError(msg)
+    return value

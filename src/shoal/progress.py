@@ -1,13 +1,17 @@
-"""How long work says how far it is, and how compiled work is spread over threads."""
+"""How far work says it is, how compiled work is spread over threads, and how results show."""
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import wraps
+from importlib import import_module
+from typing import ClassVar, ParamSpec, TypeVar
 
 Progress = Callable[[str, float], None]
 Enough = Callable[[], bool]  # whether a search is to end with the best that it has found
@@ -78,3 +82,48 @@ class Laps:
         progress(phase, 1.0)
         before, self.ended = self.ended, time.process_time()
         self.seconds[phase] = round(self.seconds.get(phase, 0) + self.ended - before, 3)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Brief:
+    """A result that says in one line what matters of it, and never its arrays.
+
+    A dataclass that derives from it has `repr=False`.
+    """
+
+    _brief: ClassVar[tuple[str, ...]] = ()
+
+    def __repr__(self) -> str:
+        said = ((name, getattr(self, name)) for name in self._brief)
+        facts = ", ".join(f"{name}={value!r}" for name, value in said if value is not None)
+        return f"<{type(self).__name__}: {facts}>"
+
+
+class Shown:
+    """A result with a page of its own: its class is looked up among the views when it is shown."""
+
+    def _repr_html_(self) -> str:
+        return import_module("shoal.views.html").part(self)
+
+
+def in_notebook() -> bool:
+    """Return whether somebody looks at this in a notebook."""
+    asked = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    shell = None if asked is None else asked()
+    return any(one.__name__ == "ZMQInteractiveShell" for one in type(shell).__mro__)
+
+
+def with_bar(work: Callable[P, R]) -> Callable[P, R]:
+    """Show in a notebook how far a function is, where nobody says how to show it."""
+
+    @wraps(work)
+    def working(*given: P.args, **named: P.kwargs) -> R:
+        if "progress" in named or not in_notebook():
+            return work(*given, **named)
+        with import_module("shoal.views.notebook").cell_bar() as progress:
+            return work(*given, **{**named, "progress": progress})
+
+    return working

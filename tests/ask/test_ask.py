@@ -21,15 +21,14 @@ from shoal.ask.fields import AboutColumns
 from shoal.ask.options import WRITING, asked, listable, options_of
 from shoal.cli import show
 from shoal.cli.main import commands
-from shoal.runs.asked import asked as public
-from shoal.table.forms import FORMS
+from shoal.runs.release import asked as public
+from shoal.table.forms import FORMS, KNOWN, UNKNOWN
 from shoal.table.grid import KINDS_OF_CELLS
-from shoal.table.headers import KNOWN, UNKNOWN
 from shoal.table.missing import Missing
 from shoal.table.schema import KINDS
 from shoal.table.settings import read_settings
 from shoal.views.again import command
-from shoal.views.commands import Command
+from shoal.views.terminal import Command
 
 if TYPE_CHECKING:
     from pathlib import Path

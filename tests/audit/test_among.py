@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import read_release
 from shoal.audit.stranger import Stranger
+from shoal.audit.tables import read_manifest
 from shoal.exact import percent
 
 

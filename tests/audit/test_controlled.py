@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +17,7 @@ from amount import examples
 from reference import controls as reference
 from shoal.audit.compared import Compared, Rate
 from shoal.audit.controlled import Sides, against_controls, without_controls
-from shoal.audit.predicates import at_most_one, exactly_one
+from shoal.audit.predicates import at_most_one, exactly_one, single_out
 from shoal.audit.published import open_published
 from shoal.sampling import newcombe, wilson
 
@@ -228,3 +229,33 @@ def test_a_control_group_needs_the_people_in_the_release(tmp_path):
 def test_more_than_chance_can_explain_is_never_called_no_more(members, said):
     one = Compared("it", "singling out", Rate(members, 500), Rate(0.368, 500), bounded=True)
     assert said in one.to_dict()["sentence"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("method", ["Exchange()", "Mondrian()"])
+def test_the_predicate_that_is_tried_is_the_least_likely_one(method, seed, tmp_path):
+    random = np.random.default_rng(seed)
+    members, controls = people(random, 90), people(random, 400)
+    require = "KAnonymity(k=4)"
+    shoal.anonymize(members, SCHEMA, require=require, method=method, seed=1).write(tmp_path / "out")
+    published = open_published(tmp_path / "out")
+    found = single_out(Sides.of(published, members, controls, None), seed)
+    drawn = np.random.default_rng(seed)  # the same chance
+    part = [reference.MEMBER] * 90 + [reference.WEIGHING] * 400
+    for one in drawn.permutation(400)[:200].tolist():
+        part[90 + one] = reference.CHOOSING
+    everybody = pl.concat([members, controls]).select("age", "zip").rows()
+    boxes: dict[tuple, int] = {}
+    for row in published.table.select("age", "zip").rows():
+        boxes[row] = boxes.get(row, 0) + 1  # in the order of their first rows
+    fitting = [
+        reference.least_likely(
+            [(int(ends[0]), int(ends[-1])) for ends in (re.findall(r"\d+", cell) for cell in box)],
+            size, everybody, part, lambda n: drawn.random(n).tolist(),
+        )
+        for box, size in boxes.items()
+    ]  # fmt: skip
+    assert found.members.share == pytest.approx(sum(one[0] == 1 for one in fitting) / len(boxes))
+    chances = [float(reference.one_of_drawn(one[2], 200, 90)) for one in fitting]
+    assert found.controls.share == pytest.approx(sum(chances) / len(boxes))
+    assert not found.bounded

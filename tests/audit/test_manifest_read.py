@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.audit.described import Wrong
-from shoal.audit.manifest import check_shape, read_manifest
+from shoal.audit.tables import check_shape, read_manifest
 from shoal.release.manifest import Manifest
 
 if TYPE_CHECKING:

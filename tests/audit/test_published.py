@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 import shoal
 from shoal.audit.published import Published, as_read, read_batches, read_release
 from shoal.table.forms import FORMS
-from shoal.utility.codebook import codebook
+from shoal.utility.bias import codebook
 from shoal.utility.shown import shown
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ SCROLLED = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one 
 PAGES = [
     "report", "owner", "certificate", "nodes", "alone", "coarser", "hostile", "compare", "tune",
     "attack", "audit",
+    "dossier", "dossier-private", "empty-private",
 ]  # fmt: skip
 
 
@@ -38,6 +39,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     release.write(place / "out")
     release.owner_report(place / "owner.html", trials=True)
     shoal.certificate(place / "out", place / "certificate.html")
+    shoal.dossier(place / "out", place / "dossier.html", norm="hipaa", original=table)
+    shoal.dossier(place / "out", place / "empty.html", norm="gdpr")
     (place / "report.html").write_bytes((place / "out" / "report.html").read_bytes())
     days = table.with_columns(day=pl.date(2020, 1, 1) + pl.duration(days=pl.col("age") * 20))
     nodes = shoal.Schema(

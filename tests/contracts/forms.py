@@ -17,8 +17,8 @@ import pytest
 import shoal
 from reference import forms as oracle
 from shoal.audit.files import audit_directory
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import read_release
+from shoal.audit.tables import read_manifest
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -22,7 +22,7 @@ import jvm
 import shoal
 from parted import in_parts, with_digests
 from searched import searched
-from shoal.audit.manifest import read_manifest
+from shoal.audit.tables import read_manifest
 from shoal.views.text import print_release
 from system.shell import shoal as shell
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,36 @@ def test_a_sensitive_column_on_the_right_is_refused(formula):
     found = shoal.estimate(release(), formula)
     assert (found.status, found.quantities) == ("refused", ())
     assert "sensitive" in found.reason
+
+
+@cache
+def wealthy() -> shoal.Release:
+    """Return a release of two sensitive columns."""
+    table = simulated(300, 1).with_columns(wealth=pl.int_range(300) * 7 % 900)
+    schema = shoal.Schema(quasi=QUASI, sensitive=["income", "wealth"])
+    require = ["income: EpsilonM(epsilon=200, m=3)", "wealth: EpsilonM(epsilon=2, m=3)"]
+    options: Any = {"method": "Exchange()", "form": "two-tables", "seed": 1}
+    return shoal.anonymize(table, schema, require=require, **options)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"formula": "log(income) ~ age + wealth"},
+        {"formula": "I(income - wealth) ~ age"},
+        {"formula": "income > wealth ~ age", "logit": True},
+        {"formula": "wealth ~ age + log(income):hours"},
+        {"mean": "income * wealth"},
+        {"share": "income > wealth"},
+        {"mean": "income", "by": "wealth > 100"},
+    ],
+)
+def test_two_sensitive_columns_in_one_question_are_refused(asked):
+    made = wealthy()
+    found = shoal.estimate(made, **asked, anyway=True)
+    assert (found.status, found.quantities) == ("refused", ())
+    assert "sensitive column" in found.reason
+    assert shoal.estimate(made, mean="wealth").quantities
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.inspection.weights import weighing
+from shoal.inspection.advise import weighing
 
 
 def column(name: str, low: float, high: float, *others: str, whole: bool = False) -> Any:

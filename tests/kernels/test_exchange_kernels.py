@@ -13,17 +13,16 @@ from reference.resizing import Rules, dissolved, founded
 from shoal.distances.relation import Band, Bits, Points, pack
 from shoal.kernels.exchange.colouring import initialize, xcolor
 from shoal.kernels.exchange.loss import LossSpace, ncp_after
-from shoal.kernels.exchange.moves import improve
+from shoal.kernels.exchange.moves import BITS, improve
 from shoal.kernels.exchange.resizing import dissolve, found
 from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import crossing, make_groups, refresh_each, total_loss
 from shoal.kernels.exchange.swaps import HELPFUL, chain, merge, repair, round_robin
 from shoal.kernels.relations import cross, excess_after, proximate
-from shoal.methods import exchanging
+from shoal.methods import passes
 from shoal.methods.annealing import REACH, Annealing
 from shoal.methods.exchanging import Exchanging
-from shoal.methods.nearby import nearest_rows
-from shoal.methods.passes import FEW_ROWS, RESIZED, SWAPS, Moves, blocks
+from shoal.methods.passes import FEW_ROWS, RESIZED, SWAPS, Moves, blocks, nearest_rows
 
 LARGEST = 400
 
@@ -174,12 +173,17 @@ def started(table, size):
 
 @pytest.mark.parametrize("forms", FORMS)
 @pytest.mark.parametrize("few", [0, FEW_ROWS])
-@pytest.mark.parametrize(("n", "kinds"), [(7, "ii"), (61, "iis"), (200, "s"), (203, "isi")])
-def test_engine_reports_what_it_leaves(n, kinds, few, forms, monkeypatch):
-    monkeypatch.setattr(exchanging, "FEW_ROWS", few)
+@pytest.mark.parametrize(
+    ("n", "kinds", "over"),
+    [(7, "ii", 0), (61, "iis", 0), (200, "s", 0), (203, "isi", 0), (135, "s", BITS)],
+)
+def test_engine_reports_what_it_leaves(n, kinds, over, few, forms, monkeypatch):
+    """Groups may have more members than a number has bits."""
+    monkeypatch.setattr(passes, "FEW_ROWS", few)
     for seed in range(3):
         table = Table(seed, n, kinds, forms)
-        engine = started(table, table.least + seed)
+        engine = started(table, table.least + over + seed)
+        assert (engine.pace is passes.MANY) == (few == 0 and len(forms) <= 1)
         start_loss = total_loss(engine.groups)
         outcome = engine.run()
         assert_consistent(table, engine.groups)
@@ -437,7 +441,7 @@ def test_a_loan_that_is_not_repaid_is_taken_back(monkeypatch):
             refresh_each(table.space, table.relations, moves.groups, moves.homes[:1], 99)
 
     monkeypatch.setattr(Moves, "run", spoil)
-    monkeypatch.setattr(exchanging, "FEW_ROWS", 0)
+    monkeypatch.setattr(passes, "FEW_ROWS", 0)
     engine = started(table, table.least)
     outcome = engine.run()
     assert outcome.violations == 0
@@ -486,7 +490,7 @@ def test_band_requirements_within_reach_are_always_met():
 
 
 def test_one_thread_equals_many(monkeypatch):
-    monkeypatch.setattr(exchanging, "FEW_ROWS", 0)
+    monkeypatch.setattr(passes, "FEW_ROWS", 0)
     table = Table(5, 3000, "iis", ("vector",))
     many = started(table, 5).run()
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0}, raising=False)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import shoal
 from reference import proximity
 from shoal.errors import NotAchievable, TooCrowded, UsageError
-from shoal.methods import exchanging
+from shoal.methods import passes
 from shoal.methods.base import Task
 from shoal.methods.exchange import halved
 from shoal.principles.requirement import requirements
@@ -73,7 +73,7 @@ DIFFERING = [
 @pytest.mark.parametrize(("asked", "least"), DIFFERING)
 def test_groups_of_different_sizes_hold(asked, least, monkeypatch):
     """Sets and nodes of a tree, heaps and outliers: in small tables too, where asked to."""
-    monkeypatch.setattr(exchanging, "FEW_ROWS", 0)
+    monkeypatch.setattr(passes, "FEW_ROWS", 0)
     differing = 0
     for seed in range(4):
         table = heaped(seed, 500)
@@ -100,7 +100,7 @@ def test_groups_of_different_sizes_hold(asked, least, monkeypatch):
 
 
 def test_groups_of_people_with_several_rows_hold_at_different_sizes(monkeypatch):
-    monkeypatch.setattr(exchanging, "FEW_ROWS", 0)
+    monkeypatch.setattr(passes, "FEW_ROWS", 0)
     for seed in range(2):
         wide = shoal.Schema(quasi=["age", "job"], sensitive="salary", person="who")
         asked = "EpsilonM(epsilon=3, m=3)"

@@ -5,8 +5,8 @@ import pytest
 
 from shoal.kernels.exchange.loss import LossSpace
 from shoal.kernels.exchange.state import make_groups
-from shoal.methods import nearby
-from shoal.methods.nearby import NearGroups, Neighbours
+from shoal.methods import passes
+from shoal.methods.passes import NearGroups, Neighbours
 
 COUNT = 2000
 
@@ -58,7 +58,7 @@ def test_many_askers_do_not_share_few_partners(near):
 @pytest.mark.parametrize("few", [0, 1 << 20], ids=["tree", "all measured"])
 def test_the_nearest_points_are_those_of_a_sort_of_all(few, monkeypatch):
     """Whole numbers in few columns: distances are exact, and ties are many."""
-    monkeypatch.setattr(nearby, "FEW", few)
+    monkeypatch.setattr(passes, "MEASURED", few)
     random = np.random.default_rng(0)
     for _ in range(40):
         count, columns = int(random.integers(2, 300)), int(random.integers(1, 4))

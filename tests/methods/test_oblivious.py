@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -185,6 +186,32 @@ def test_a_reader_who_knows_the_method_learns_nothing(require, block, tied, top)
             assert knowing.distance_from_uniform(salaries, made) == 0
             return
     pytest.fail("No table was tried.")
+
+
+@pytest.mark.parametrize("root", [2, 3])
+def test_prior_odds_within_the_root_are_enough(root):
+    """Over priors whose odds between two values of a person are the root: c bounds every belief.
+
+    The worst one is among them, and the bound is reached: odds of c themselves would be too many.
+    """
+    table = small(3, top=40)
+    salaries = table["salary"].to_list()
+    made = outcomes(table, "EpsilonM(epsilon=1, m=2)", shoal.methods.Oblivious())
+    known = {world: made(world) for world in itertools.permutations(salaries)}
+    bound = shoal.principles.EpsilonM(epsilon=1, m=2).at_odds(Fraction(root**2))
+    random, most = Random(5), Fraction(0)
+    for draw in range(8):
+        favoured = salaries if not draw else [random.choice(salaries) for _ in salaries]
+
+        def prior(world, favoured=favoured):
+            return Fraction(root) ** sum(map(int.__eq__, world, favoured))
+
+        for groups, beliefs, _ in knowing.posteriors(salaries, known.__getitem__, prior):
+            for people, _values in groups:
+                for person, value in itertools.product(people, salaries):
+                    near = (b for u, b in beliefs[person].items() if abs(u - value) <= 1)
+                    most = max(most, sum(near, Fraction(0)))
+    assert most == bound == Fraction(root**2, root**2 + 1)
 
 
 @pytest.mark.few(1)

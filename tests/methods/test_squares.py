@@ -168,14 +168,29 @@ def test_sizes_are_from_k_to_less_than_twice_k(table, k):
     assert sizes.max() < 2 * k
 
 
-@settings(max_examples=examples(25))
-@given(tables(least=12, most=60), st.integers(0, 6), st.integers(2, 4))
-def test_bounds_are_kept(table, epsilon, m):
-    assume(proximity.generalizable(table["salary"], "absolute", m, epsilon=epsilon))
-    groups = SQUARED.search(task_of(table, shoal.principles.EpsilonM(epsilon=epsilon, m=m)))
+KEPT = {  # by the definitions
+    "EpsilonM(epsilon=3, m=2)": lambda v: proximity.holds(v, "absolute", 2, epsilon=3),
+    "EpsilonM(epsilon=0, m=4)": lambda v: proximity.holds(v, "absolute", 4, epsilon=0),
+    "EpsilonM(epsilon=0.1, m=3, relative=True)": lambda v: proximity.holds(
+        v, "relative", 3, epsilon=0.1
+    ),
+    "Window(width=4, m=2)": lambda v: 2 * proximity.window_count(v, 4) <= len(v),
+    "Chain(epsilon=2, m=2)": lambda v: 2 * proximity.chain_count(v, 2) <= len(v),
+    "FrequencyL(l=2)": lambda v: 2 * max(map(v.count, v)) <= len(v),
+}
+
+
+@pytest.mark.parametrize("require", list(KEPT))
+@settings(max_examples=examples(15))
+@given(table=tables(least=12, most=60))
+def test_bounds_are_kept(require, table):
+    task = task_of(table, require)
+    try:
+        groups = SQUARED.search(task)
+    except shoal.NotAchievable:
+        assume(False)
     for rows in parts(groups):
-        values = [table["salary"][r] for r in rows]
-        assert proximity.holds(values, "absolute", m, epsilon=epsilon)
+        assert KEPT[require]([table["salary"][r] for r in rows])
 
 
 def clouds(rows: int) -> pl.DataFrame:

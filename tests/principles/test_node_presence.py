@@ -75,8 +75,9 @@ def test_the_search_and_a_stranger_count_as_the_definition_does() -> None:
             spelled = map(str, everybody)  # noqa: B023 - called in the same round
             return [one for one in spelled if rule_covers(rule, node, one, text=text)]
 
+        one_group = ["KMap(k=1)", f"KAnonymity(k={len(cells)})"]
         whole = shoal.anonymize(
-            table, schema, require=f"KAnonymity(k={len(cells)})", method="Mondrian()"
+            table, schema, require=one_group, method="Mondrian()", population=population
         )
         (top,) = set(whole.published[name])
         try:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from contracts import test_principles
 from system.shell import shoal as command
 
 PRINCIPLES: tuple[Any, ...] = (
@@ -66,6 +67,31 @@ def test_the_audit_gives_it_and_what_bounds_no_guess_has_none(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text()
     assert "3 times as likely" in page
     assert "42.9%" in page
+
+
+NEAR = {  # that say who is near to whom, and how many may be
+    "EpsilonM", "Neighbourhood", "DeltaL", "Window", "Chain", "Dissimilarity", "FrequencyL",
+    "AlphaK", "MUniqueness",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "contract",
+    [one for name, one in vars(test_principles).items() if name.startswith("Test")],
+    ids=lambda one: one.__name__,
+)
+def test_only_principles_about_pairs_bound_it_and_all_others_say_null(contract):
+    principle = contract.asked
+    rows = pl.DataFrame({"g": ["a"] * 10, "pay": [10 * n for n in range(10)]})
+    if contract.labels:
+        rows = rows.with_columns(pay=pl.col("pay").cast(pl.String) + "x")
+    schema = shoal.Schema(quasi="g", sensitive="pay")
+    others = pl.DataFrame({"g": ["a"] * 20})
+    found = shoal.audit(rows, schema, require=principle, population=others)
+    assert found.holds
+    (said,) = found.at_odds(3)
+    assert (said["bound"] is not None) == (type(principle).__name__ in NEAR)
+    assert (said["bound"] is not None) == hasattr(principle, "at_odds")
 
 
 def test_nothing_is_bounded_where_one_row_spoils_the_requirement():

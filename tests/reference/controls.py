@@ -8,7 +8,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 Z = NormalDist().inv_cdf(0.975)
 
@@ -68,3 +68,44 @@ def guessed(
         )
         found.append(begin <= own <= begin + 2 * epsilon)
     return found
+
+
+MEMBER, CHOOSING, WEIGHING = range(3)
+Counts = tuple[int, int, int]  # of members, choosing controls and weighing ones that a thing fits
+
+
+def least_likely(
+    box: Sequence[tuple[int, int]],
+    size: int,
+    people: Sequence[Sequence[int]],
+    part: Sequence[int],
+    drawn: Callable[[int], Sequence[float]],
+) -> Counts:
+    """Return whom the least likely predicate of a cell fits, of three parts of people.
+
+    In the cell, and: a column at either end; or a step inside either end; or in a random share of
+    1/size. The least likely one fits the fewest choosing controls; of several the ends come first,
+    then the steps; of either the one whose value fewer choosing controls have; then the first.
+    """
+
+    def counts(some: Iterable[int]) -> Counts:
+        found = [part[one] for one in some]
+        return found.count(MEMBER), found.count(CHOOSING), found.count(WEIGHING)
+
+    inside = [
+        one
+        for one, values in enumerate(people)
+        if all(low <= x <= high for x, (low, high) in zip(values, box, strict=True))
+    ]
+    tried: list[tuple[tuple[Fraction, int, int], Counts]] = []
+    for kind in (0, 1):
+        for column, (low, high) in enumerate(box):
+            for value in (low + kind, high - kind) if low < high else ():
+                fits = counts(one for one in inside if people[one][column] == value)
+                have = counts(one for one, row in enumerate(people) if row[column] == value)
+                tried.append(((Fraction(fits[CHOOSING]), kind, have[CHOOSING]), fits))
+    share = Fraction(counts(inside)[CHOOSING], size)
+    chances = drawn(len(inside))
+    lucky = [one for one, chance in zip(inside, chances, strict=True) if chance < 1 / size]
+    tried.append(((share, 2, 0), counts(lucky)))
+    return min(tried, key=lambda one: one[0])[1]

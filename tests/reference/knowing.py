@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     Published = Callable[[Any], Iterable[tuple[Any, list[dict[int, Any]], Fraction]]]
 
 
-def posteriors(values: Sequence[Any], outcomes: Outcomes) -> list[tuple[Any, list, Fraction]]:
+def posteriors(
+    values: Sequence[Any],
+    outcomes: Outcomes,
+    prior: Callable[[tuple[Any, ...]], Fraction] = lambda _: Fraction(1),
+) -> list[tuple[Any, list, Fraction]]:
     """Return for each output its groups, everybody's posterior, and its probability.
 
     `outcomes(assignment)` yields the labels that a method gives the people, with probabilities.
-    The prior is uniform over the distinct assignments of the values; the output shows who is in
-    which group, and the values of each group.
+    The prior is uniform over the distinct assignments of the values, unless another is given, up to
+    a factor; the output shows who is in which group, and the values of each group.
     """
     worlds = sorted(set(itertools.permutations(values)))
     seen: dict[Any, dict[tuple[Any, ...], Fraction]] = defaultdict(lambda: defaultdict(Fraction))
@@ -32,7 +36,7 @@ def posteriors(values: Sequence[Any], outcomes: Outcomes) -> list[tuple[Any, lis
                 (tuple(people), tuple(sorted(world[p] for p in people)))
                 for people in members.values()
             )
-            seen[shown][world] += Fraction(chance) / len(worlds)
+            seen[shown][world] += Fraction(chance) / len(worlds) * prior(world)
     found = []
     for shown, weights in seen.items():
         whole = sum(weights.values(), Fraction(0))

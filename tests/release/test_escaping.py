@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import shoal
 from reference import release as oracle
 from shoal.audit.published import plain_text
-from shoal.table.formulas import escape, risky, unescape
+from shoal.release.cells import escape, risky, unescape
 
 SIGNS = "=+-@\t\r"
 TEXTS = st.text(st.sampled_from("'=+-@\t\r\n15.eE ax[\","), max_size=6) | st.text(max_size=6)

@@ -13,7 +13,7 @@ import pytest
 import shoal
 from shoal.ask.options import options_of
 from shoal.cli.anonymize import anonymize
-from shoal.runs.asked import asked
+from shoal.runs.release import asked
 from shoal.views.again import command
 from system.shell import shoal as run
 

@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.audit.manifest import read_manifest
 from shoal.audit.regions import check_regions
-from shoal.methods.base import CUTTING
+from shoal.audit.tables import read_manifest
 from system.shell import shoal as run
 
 RNG = np.random.default_rng(5)
@@ -127,6 +126,8 @@ def test_two_tables_have_no_cells_to_draw(place: Path) -> None:
     words = ["--form", "two-tables", "--require", "EpsilonM(epsilon=5, m=2)"]
     done = run("anonymize", "--schema", str(place / "shoal.toml"), *words)
     assert done.code == 2
+    assert "--form two-tables, which publishes no cells" in " ".join(done.said.split())
+    assert not (place / "published").exists()
     release = shoal.anonymize(
         TABLE, shoal.Schema(quasi="age", sensitive="pay"), require="EpsilonM(epsilon=5, m=2)",
         cells="regions",
@@ -146,23 +147,26 @@ def test_a_whole_that_fails_is_not_joined_from_parts() -> None:
             )  # fmt: skip
 
 
-def test_the_methods_that_cut_are_the_ones_that_are_named() -> None:
-    from shoal.methods.base import Method
-
-    methods = [getattr(shoal.methods, name) for name in sorted(dir(shoal.methods))]
-    cutting = {
-        one.__name__
-        for one in methods
-        if isinstance(one, type) and issubclass(one, Method) and one.cuts
-    }
-    assert cutting == set(CUTTING)
-
-
 def test_values_outside_the_bounds_or_beside_the_grid_are_refused() -> None:
     for said in ({"bounds": {"age": [20, 70]}}, {"step": {"age": 7}}):
         asked = shoal.Schema(quasi="age", sensitive="pay", **said)
         with pytest.raises(shoal.InputError, match="age"):
             shoal.anonymize(TABLE, asked, require="KAnonymity(k=3)", cells="regions")
+
+
+@pytest.mark.parametrize("cells", ["tight", "regions"])
+def test_cells_of_either_kind_lose_by_the_public_bounds(cells: str, tmp_path: Path) -> None:
+    """A wide range says that a cell is narrow, whatever people have; without bounds theirs does."""
+    for bounds in ([0, 119], [-1000, 1000], None):
+        asked = shoal.Schema(quasi="age", sensitive="pay", bounds={"age": bounds} if bounds else {})
+        release = shoal.anonymize(TABLE, asked, require="KAnonymity(k=4)", cells=cells)
+        ends = release.table_as("bounds").select("age_low", "age_high")
+        low, high = bounds or (ends["age_low"].min(), ends["age_high"].max())
+        lost = float((ends["age_high"] - ends["age_low"]).mean()) / (high - low)
+        assert release.manifest.loss.gcp == pytest.approx(lost)
+        release.write(tmp_path / "out", force=True)
+        manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
+        assert manifest["loss"]["ncp"]["age"] == pytest.approx(lost, abs=1e-4)
 
 
 def test_missing_numbers_are_a_place_of_their_own() -> None:

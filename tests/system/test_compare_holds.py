@@ -11,7 +11,7 @@ import pytest
 
 import shoal as library
 from shoal.audit.published import Published
-from shoal.runs.auditing import audit_spelled
+from shoal.runs.publish import audit_spelled
 from shoal.views.pages import comparison_page
 from shoal.views.tables import print_comparison
 from system.shell import shoal

@@ -7,6 +7,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -47,6 +48,51 @@ def test_an_answer_is_a_table_with_its_status(written):
     assert "Valid:" in done.out
 
 
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        (("--quantile", "0.9"), "quantile(income, 0.9)"),
+        (("--quantile", "0.5", "--of", "income", "--by", "age < 40"), "quantile(income, 0.5)[age"),
+        (("--share", "income > 30000"), "share(income > 30000)"),
+        (("--share", "income > 30000", "--by", "sex"), "share(income > 30000)[sex=1]"),
+        (("--correlation",), "correlation(age, income)"),
+        (("income > 30000 ~ age", "--logit"), "Intercept"),
+    ],
+)
+def test_every_kind_of_question_is_answered(asked, name, written):
+    done = command("estimate", written, *asked, "--json", "--seed", 1)
+    assert done.code == 0, done.err
+    found = done.json()
+    assert found["status"] == "valid"
+    one = next(one for one in found["quantities"] if one["name"].startswith(name))
+    assert one["low"] < one["estimate"] < one["high"]
+    table = simulated(900, 1)
+    known = {
+        "quantile(income, 0.9)": np.quantile(table["income"], 0.9),
+        "share(income > 30000)": (table["income"] > 30_000).mean(),
+        "share(income > 30000)[sex=1]": (table.filter(sex=1)["income"] > 30_000).mean(),
+    }
+    if name in known:
+        assert one["estimate"] == pytest.approx(known[name], abs=3 * one["se"])
+
+
+def test_people_with_several_rows_are_refused_with_what_would_serve(tmp_path):
+    table = simulated(300, 1).with_columns(who=pl.int_range(300) // 2)
+    same = table.with_columns(pl.col("age", "hours", "sex").first().over("who"))
+    schema = shoal.Schema(quasi=["age", "hours", "sex"], sensitive="income", person="who")
+    made = published(same, 100, schema=schema, method="Split()")
+    made.write(tmp_path / "out")
+    sentence = "Some people have several rows in this release"
+    for asked in ((FORMULA,), ("--mean", "income"), (FORMULA, "--anyway")):
+        done = command("estimate", tmp_path / "out", *asked)
+        assert (done.code, done.out) == (3, "")
+        assert sentence in done.said
+        assert "one row per person" in done.said
+    done = command("complete", tmp_path / "out", "--output", tmp_path / "tables")
+    assert done.code == 3
+    assert sentence in done.said
+
+
 def test_a_refusal_says_why_and_what_would_serve(written, tmp_path):
     done = command("estimate", written, "age ~ income")
     assert (done.code, done.out) == (3, "")
@@ -64,6 +110,15 @@ def test_a_refusal_says_why_and_what_would_serve(written, tmp_path):
     assert len(anyway.json()["quantities"]) == 3
     assert command("complete", tmp_path / "out", "--output", tmp_path / "tables").code == 3
     assert not (tmp_path / "tables").exists()
+
+
+def test_anyway_ends_with_3_where_nothing_can_be_computed(written):
+    done = command("estimate", written, "age ~ income", "--anyway")
+    assert (done.code, done.out) == (3, "")
+    assert "sensitive column on its right side" in done.said
+    done = command("estimate", written, "age ~ income", "--anyway", "--json")
+    assert done.code == 3
+    assert done.json()["quantities"] == []
 
 
 @pytest.mark.few(1)

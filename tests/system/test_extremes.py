@@ -11,7 +11,7 @@ import pytest
 
 from shoal.errors import ShoalError
 from shoal.notation import known_terms, parse
-from shoal.views.charts import base
+from shoal.views import pages
 from system.shell import Outcome, shoal
 
 if TYPE_CHECKING:
@@ -228,4 +228,4 @@ def test_no_picture_costs_a_release(
     ends("anonymize", tables["plain"], *options, "--output", bare, codes=(0,))
     report = (bare / "report.html").read_text("utf-8")
     assert "This picture could not be drawn (OverflowError)." in report
-    assert str(base.drawn(broken)) == "<p>This picture could not be drawn (OverflowError).</p>"
+    assert str(pages.drawn(broken)) == "<p>This picture could not be drawn (OverflowError).</p>"

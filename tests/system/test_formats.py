@@ -16,8 +16,8 @@ import pytest
 import zstandard
 
 import shoal as package
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import read_release
+from shoal.audit.tables import read_manifest
 from shoal.table.files import FORMATS
 from shoal.table.reading import read_table
 from system.shell import COMMAND, ROLES, Outcome, Row, anonymize, names_in, run, shoal, write_csv

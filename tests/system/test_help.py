@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from shoal.cli.main import commands
-from shoal.cli.panels import PLACES
+from shoal.cli.main import PLACES, commands
 from system.shell import shoal
 
 COMMANDS: dict[str, Any] = commands("").commands
@@ -26,7 +25,7 @@ def narrow(monkeypatch, tmp_path):
 def test_every_option_has_its_panel(command):
     for one in COMMANDS[command].params:
         if one.param_type_name == "option":
-            assert one.name in PLACES, f"give --{one.name} its place in cli/panels.py"
+            assert one.name in PLACES, f"give --{one.name} its place in cli/main.py"
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -33,7 +33,7 @@ HERE = {
     "numba",
     *("shoal.audit.attack", "shoal.audit.survey", "shoal.kernels.freeform"),
     *("shoal.runs.compare", "shoal.runs.tune"),
-    *("shoal.runs.learning", "shoal.web"),
+    *("shoal.runs.learning", "shoal.utility.least", "shoal.web"),
 }
 
 

@@ -224,6 +224,9 @@ def test_without_json_a_person_reads_measure_and_bound(table: Path, place: Path)
     assert EPSILON_M in outcome.out
     assert "0.3334" in outcome.out  # a third, rounded so that it is not stronger than the truth
     assert "GCP" in outcome.out
+    (seconds,) = [one for one in outcome.out.splitlines() if one.startswith("Seconds: ")]
+    phases = ["start", "read", "code", "search", "recode", "write", "audit", "report"]
+    assert [one.split()[0] for one in seconds.removeprefix("Seconds: ").split(", ")] == phases
 
 
 def test_columns_without_a_role_are_dropped_and_listed(table: Path, place: Path) -> None:

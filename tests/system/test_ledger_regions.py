@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.audit.manifest import read_manifest
 from shoal.audit.regions import check_regions
+from shoal.audit.tables import read_manifest
 from system.shell import shoal as command
 
 TREE = {"A": {"A1": ["a", "b"], "A2": ["c"]}, "B": ["d", "e"]}

@@ -99,12 +99,30 @@ def test_r_reads_the_same_numbers_and_can_run_a_regression(written: Path) -> Non
           stopifnot(all(unlist(lapply(found$birthplace, is.character))))
           cat("labels", length(unique(unlist(found$birthplace))), "\\n")
         } else {
-          for (misuse in list(quote(lm(income ~ age, found)), quote(merge(found, found)),
-                              quote(merge(found$people, found)),
-                              quote(merge(found$people, found$values))))
-            stopifnot(inherits(try(eval(misuse), silent = TRUE), "try-error"))
-          towns <- data.frame(group = unique(found$people$group), town = "a")
-          stopifnot(nrow(merge(found$people, towns)) == nrow(found$people))
+          people <- found$people; values <- found$values; values$twice <- 2 * values$income
+          for (misuse in expression(
+            lm(income ~ age, found), merge(found, found), merge(people, found),
+            merge(people, values), cbind(people, values), cbind(people$age, values$income),
+            data.frame(people, values), data.frame(a = people$age, b = values$income),
+            lm(values$income ~ people$age), lm(log(values$income) ~ factor(people$age)),
+            glm(values$income > 30000 ~ people[["age"]], family = binomial),
+            lm(values$income ~ as.numeric(people$age)), lm(income ~ people$age, values),
+            with(people, lm(values$income ~ age)), lm(values$income ~ people$born),
+            t.test(values$income ~ people$age > 40), people$age * values$income,
+            {people$income <- values$income; lm(income ~ age, people)}
+          )) {
+            said <- tryCatch(eval(misuse), error = conditionMessage)
+            if (!is.character(said) || !grepl("whose they are", said)) stop(deparse(misuse))
+          }
+          towns <- data.frame(group = unique(people$group), town = "a")
+          joined <- merge(found$people, towns)
+          stopifnot(nrow(joined) == nrow(people), inherits(joined$age, "shoal_people"))
+          stopifnot(length(coef(lm(income ~ twice, values))) == 2, is.numeric(values$income))
+          stopifnot(length(coef(lm(age ~ birthplace, found$people))) > 2)
+          old <- found$people[found$people$age > 40 & !is.na(found$people$age), ]
+          stopifnot(mean(old$age) > 40, inherits(old$age, "shoal_people"))
+          days <- found$people$born - as.Date("1950-01-01")
+          stopifnot(inherits(days, "difftime"), ncol(cbind(found$people, one = 1)) == ncol(people))
         }
     """
     done = subprocess.run(
@@ -140,6 +158,52 @@ print(json.dumps({n: float(t[n].mean()) for t in tables.values()
     for name in groups:
         found.pop(name)
     assert found == pytest.approx(means(tables))
+
+
+def test_pandas_pairs_no_rows_of_two_tables(release: shoal.Release, tmp_path: Path) -> None:
+    pd, sm = pytest.importorskip("pandas"), pytest.importorskip("statsmodels.api")
+    release.as_form("two-tables").write(tmp_path / "out")
+    write_scripts(tmp_path / "out", tmp_path / "scripts")
+    space: dict[str, Any] = {}
+    exec((tmp_path / "scripts" / "load_release.py").read_text(), space)
+    people, values = space["read_release"](tmp_path / "out").values()
+    rows = len(people)
+    assert list(people.index) == list(range(rows))
+    with pytest.raises(ValueError, match="not aligned"):
+        sm.OLS(values["income"], people["age"].fillna(0))
+    assert len(pd.concat([people, values], axis=1)) == 2 * rows
+    assert np.isnan(values["income"].corr(people["age"]))
+    assert people.assign(income=values["income"])["income"].isna().all()
+    assert people.join(values)["income"].isna().all()
+
+
+@pytest.fixture(params=["tight", "regions"])
+def drawn(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    schema = shoal.Schema(quasi=["age", "birthplace"], sensitive="income")
+    shoal.anonymize(
+        census(200), schema, require="KAnonymity(k=9)", method="Mondrian()", cells=request.param
+    ).write(tmp_path / "out")
+    write_scripts(tmp_path / "out", tmp_path / "scripts")
+    return request.param, tmp_path
+
+
+def test_pandas_says_which_kind_cells_are(drawn: tuple[str, Path]) -> None:
+    kind, place = drawn
+    space: dict[str, Any] = {}
+    exec((place / "scripts" / "load_release.py").read_text(), space)
+    assert space["read_release"](place / "out").attrs["cells"] == kind
+
+
+@pytest.mark.r
+def test_r_says_which_kind_cells_are(drawn: tuple[str, Path]) -> None:
+    kind, place = drawn
+    program = rscript.binary()
+    assert program is not None, "R is needed; on Debian: apt-get install r-base-core"
+    code = 'source("scripts/load.R"); cat(attr(read_release("out"), "cells"))'
+    done = subprocess.run(
+        [program, "-e", code], cwd=place, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, kind), done.stderr
 
 
 ODD = (
@@ -232,10 +296,13 @@ def test_no_column_is_lost_by_the_names_that_intervals_are_loaded_as(
     assert refused == (set() if form == "two-tables" else {"low", "high", "missing"})
 
 
-def test_names_that_loaders_give_the_groups_of_two_tables_are_taken(people: pl.DataFrame) -> None:
-    table = people.rename({"income": "group_of_values"})
-    schema = shoal.Schema(quasi="birthplace", sensitive="group_of_values")
-    with pytest.raises(shoal.UsageError, match="Rename the input column 'group_of_values'"):
+@pytest.mark.parametrize("name", ["group_of_values", "shoal_part"])
+def test_names_that_loaders_give_to_columns_of_two_tables_are_taken(
+    name: str, people: pl.DataFrame
+) -> None:
+    table = people.rename({"income": name})
+    schema = shoal.Schema(quasi="birthplace", sensitive=name)
+    with pytest.raises(shoal.UsageError, match=f"Rename the input column '{name}'"):
         shoal.anonymize(table, schema, require="EpsilonM(epsilon=1000, m=3)", form="two-tables")
 
 
@@ -303,6 +370,10 @@ def test_stata_reads_the_same_numbers_and_dates(written: Path) -> None:
     for stem, frame in typed(written / "out").items():
         found = as_stata(program, written / "out", stem)
         own = {} if stem == "release" else {"group": f"group_of_{stem}"}
+        part = found.pop("shoal_part", None)
+        assert (part is None) == (stem == "release")
+        if part is not None:  # Stata merges no variables of which one is text and one a number
+            assert {type(one) for one in part} == {str if stem == "people" else int}
         wanted = frame.rename(own)
         assert set(found) == set(wanted.columns)
         for name, kind in wanted.schema.items():

@@ -15,7 +15,7 @@ import pytest
 import shoal
 from shoal.audit.described import Wrong
 from shoal.audit.files import audit_directory
-from shoal.audit.manifest import check_shape
+from shoal.audit.tables import check_shape
 from shoal.notation import known_terms, parse
 from system.shell import anonymize, people, write_csv
 from system.shell import shoal as run

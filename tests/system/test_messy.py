@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import re
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 
 import shoal as library
-from messy import MESSY, PEOPLE, Messy
+from messy import MESSY, NAMES, PEOPLE, Messy, lines
 from shoal.table.columns import Within, column_names
 from shoal.table.dates import to_iso
 from system.shell import shoal
@@ -82,6 +83,57 @@ def test_the_original_is_read_as_the_schema_file_that_names_it_says(
     assert done.code == 0, done.err
 
 
+@EACH
+@pytest.mark.few(3)
+def test_python_reads_the_original_as_the_schema_file_says(messy: Messy, tmp_path: Path) -> None:
+    """It was read plainly: names of columns were titles, and codes for missing were values."""
+    path, schema, place = messy.write(tmp_path), tmp_path / "s.toml", tmp_path / "out"
+    library.init(path, schema)
+    library.load(schema).release().write(place)
+    for known in (path, str(path)):
+        found = library.measures.person(place, 7, original=known, schema=schema)
+        assert f"age {PEOPLE[7].age}" in " ".join(repr(found).split())
+    dossiers = {}
+    table = library.load(schema).frame()
+    for name, original in (("path", path), ("frame", table)):
+        made = library.dossier(
+            place, tmp_path / f"{name}.html", norm="ema", schema=schema, original=original
+        )
+        dossiers[name] = made.annex.read_text("utf-8")
+    kept = [re.sub(r"[0-9]+ to [0-9]+ %|[0-9.]+", "", one) for one in dossiers.values()]
+    assert f"{len(table)}" in dossiers["path"]
+    assert kept[0] == kept[1]
+
+
+@pytest.mark.parametrize("written", ["plainly", "like the original"])
+def test_controls_of_a_messy_original_are_read(written: str, tmp_path: Path) -> None:
+    """Options that say how the original is read broke the plain file that Shoal writes."""
+    messy = next(one for one in MESSY if one.name == "titles")
+    path, schema, place = messy.write(tmp_path), tmp_path / "s.toml", tmp_path / "out"
+    library.init(path, schema)
+    held = ("--hold-out", "25%", "--hold-out-file", tmp_path / "controls.csv")
+    made = shoal("anonymize", "--schema", schema, *held, "--output", place)
+    assert made.code == 0, made.err
+    controls = tmp_path / "controls.csv"
+    if written != "plainly":
+        text = path.read_text("utf-8").splitlines(keepends=True)
+        controls.write_text("".join([*text[:4], *text[10:25]]), "utf-8")
+    owner = ("--schema", schema, "--original", path, "--control", controls)
+    done = shoal("attack", place, *owner, "--json")
+    assert done.code == 0, done.err
+    tried = [one["controls"] for one in done.json()["controlled"] if one["attack"] == "linking"]
+    for at, told in enumerate([{"original": path, "control": controls}, None]):
+        dossier = tmp_path / f"{at}.html"
+        if told is None:
+            done = shoal("dossier", place, "--norm", "gdpr", *owner, "--output", dossier)
+            assert done.code == 0, done.err
+        else:
+            library.dossier(place, dossier, norm="gdpr", schema=schema, **told)
+        annex = (tmp_path / f"{at}-private.html").read_text("utf-8")
+        assert "of people who are not in it" in annex
+        assert [one["count"] for one in tried] == [15]
+
+
 def test_options_say_what_was_found(tmp_path: Path) -> None:
     path = next(one for one in MESSY if one.name == "totals").write(tmp_path)
     place = tmp_path / "out"
@@ -105,6 +157,71 @@ def test_numbers_that_read_in_two_ways_are_asked_about(tmp_path: Path) -> None:
     assert opened.plain["cost"].cast(pl.String)[0] == "1,250"
     assert library.open_table(path, decimal=",").plain["cost"].cast(pl.String)[0] == "1.250"
     assert library.open_table(path, decimal=".").plain["cost"].cast(pl.String)[0] == "1250"
+
+
+SWISS = [f"{1 + at}'{234 + at}.{50 + at}" for at in range(9)]
+
+
+@pytest.mark.parametrize("sign", ["'", "’", "\u202f", "\u00a0", " "])
+@pytest.mark.parametrize("decimals", [True, False])
+def test_thousands_that_no_comma_separates_are_read(
+    *, sign: str, decimals: bool, tmp_path: Path
+) -> None:
+    """1'234.56 was a label, and 1'234 was asked about as if it had a comma."""
+    cells = [one.replace("'", sign) if decimals else one[:5].replace("'", sign) for one in SWISS]
+    path = tmp_path / "thousands.csv"
+    path.write_text("age;cost\n" + "".join(f"{20 + at};{one}\n" for at, one in enumerate(cells)))
+    opened = library.open_table(path)
+    (asked,) = [one for one in opened.assumed if one.key == "decimal"]
+    assert (asked.value, asked.sure) == (".", decimals or sign != " ")
+    assert opened.plain["cost"].cast(pl.String)[0] == ("1234.50" if decimals else "1234")
+    schema = tmp_path / "shoal.toml"
+    library.init(path, schema)
+    assert '\ndecimal = "."' in schema.read_text("utf-8")
+
+
+def test_the_decimal_sign_can_always_be_said(tmp_path: Path) -> None:
+    path = tmp_path / "plain.csv"
+    path.write_text("age,cost\n" + "".join(f"{20 + at},{at}.5\n" for at in range(30)))
+    (asked,) = [one for one in library.open_table(path).assumed if one.key == "decimal"]
+    assert (asked.value, asked.sure, asked.needed) == (None, True, False)
+    assert asked.choices == (",", ".")
+
+
+def test_a_vertical_bar_separates_columns(tmp_path: Path) -> None:
+    path, schema, place = tmp_path / "bars.txt", tmp_path / "s.toml", tmp_path / "out"
+    path.write_text("\n".join(lines(sign="|")) + "\n")
+    opened = library.open_table(path)
+    assert opened.plain.columns == list(NAMES)
+    assert "|" in next(one for one in opened.assumed if one.key == "delimiter").choices
+    library.init(path, schema)
+    assert library.load(schema).release().write(place)
+    path.write_text("A list\n" + "\n".join(lines(sign="|")) + "\n")
+    opened = library.open_table(path)
+    assert opened.needed == {"header_row": 2}
+    assert library.open_table(path, delimiter="|").plain.columns == list(NAMES)
+
+
+def test_bars_within_cells_separate_no_columns(tmp_path: Path) -> None:
+    path = tmp_path / "tags.csv"
+    path.write_text("age,tags\n" + "".join(f"{20 + at},a|b|c|d\n" for at in range(30)))
+    assert library.open_table(path).plain.columns == ["age", "tags"]
+
+
+@pytest.mark.parametrize(("sign", "quote"), [(":", ""), ("~", ""), (";", '"'), ("|", '"')])
+def test_one_column_whose_cells_have_a_separator_is_asked_about(
+    sign: str, quote: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "one.csv"
+    rows = (f"age{sign}cost", *(f"{20 + at}{sign}{at * 3}" for at in range(9)))
+    path.write_text("".join(f"{quote}{one}{quote}\n" for one in rows))
+    opened = library.open_table(path)
+    (asked,) = [one for one in opened.assumed if one.key == "delimiter"]
+    assert not asked.sure
+    assert len(opened.plain.columns) == 1
+    plain = tmp_path / "plain.csv"
+    plain.write_text("age\n" + "".join(f"{20 + at}\n" for at in range(9)))
+    assert all(one.sure for one in library.open_table(plain).assumed)
 
 
 @pytest.mark.parametrize(

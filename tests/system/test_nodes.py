@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 import statsmodels.api as sm
 
+import jvm
 import shoal
 from estimation.people import QUASI, simulated
 from shoal.table.forms import FORMS
@@ -122,6 +123,32 @@ def test_other_releases_have_none(options):
     release = published(**options)
     assert "node" not in release.table.columns
     assert release.manifest.nodes is None
+
+
+@pytest.mark.spark
+def test_releases_by_spark_have_none(tmp_path):
+    asked = {"require": REQUIRE, "method": "Oblivious()", "engine": jvm.engine()}
+    release = shoal.anonymize(jvm.frame(simulated(300, 1)), SCHEMA, **asked)
+    assert "node" not in release.table.columns
+    assert release.manifest.nodes is None
+    release.write(tmp_path / "out")
+    assert shoal.audit(tmp_path / "out").holds
+
+
+@pytest.mark.parametrize("person", [None, "who"])
+def test_a_series_has_none_and_needs_a_person_column(person, tmp_path):
+    table = simulated(300, 1).with_columns(who=pl.int_range(300))
+    schema = shoal.Schema(quasi=QUASI, sensitive="income", person=person)
+    for name, rows in (("one", table[:200]), ("two", table)):
+        asked = {"require": REQUIRE, "method": "Oblivious()", "ledger": tmp_path / "ledger"}
+        run = shoal.results.Run(table=rows, schema=schema, output=tmp_path / name, **asked)
+        if person is None:
+            with pytest.raises(shoal.UsageError, match="identifies each person"):
+                run.go()
+            continue
+        assert run.go().release.manifest.nodes is None
+        assert "node" not in pl.read_csv(tmp_path / name / "release.csv").columns
+        assert shoal.audit(tmp_path / name).holds
 
 
 def test_a_coarser_release_has_none(tmp_path):

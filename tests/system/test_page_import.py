@@ -2,9 +2,14 @@
 
 import csv
 import io
+import os
 import re
+import signal
+import time
 import tomllib
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -68,6 +73,22 @@ def test_every_messy_file_comes_in_without_a_word(served, messy, tmp_path):
         assert plain.items() <= said.items()
         assert client.post(f"{place}/confirm").status_code == 303
         assert 'data-testid="confirm-table"' not in client.get(place).text
+
+
+def test_what_may_be_wrong_can_be_changed(served, tmp_path):
+    """No switch had the decimal sign where Shoal found none, and none a vertical bar."""
+    path = tmp_path / "bars.csv"
+    path.write_text("age|cost\n" + "".join(f"{20 + at}|{at}'250.50\n" for at in range(1, 30)))
+    with served.client() as client:
+        place, html = bring(client, path)
+        assert rows_of(html)[0] == ["21", "1250.50"]
+        path.write_text("age:cost\n" + "".join(f"{20 + at}:{at}.5\n" for at in range(30)))
+        place, html = bring(client, path)
+        assert "Please check" in html
+        assert '<option value="|"' in html
+        assert 'data-testid="reading-decimal"' in html
+        shown, _ = change(client, place, decimal=",")
+        assert re.search('<option value="," selected>Comma', shown)
 
 
 def test_what_the_page_assumed_is_what_a_release_is_made_of(served, tmp_path):
@@ -162,6 +183,58 @@ def test_columns_without_a_name_are_left_out_unless_used(served, tmp_path):
         assert client.get(f"{place}/rest").status_code == 200
         assert 'name="kept" value="column 3" checked' in client.get(place).text
         assert 'data-testid="role-column 3"' in rest
+
+
+@contextmanager
+def held_back(served):
+    """Give a way to let the workers go on for a moment: they stand still otherwise."""
+    workers = served.workers()
+
+    def tell(what):
+        for one in workers:
+            with suppress(ProcessLookupError):
+                os.kill(one, what)
+
+    def go_on(seconds):
+        tell(signal.SIGCONT)
+        time.sleep(seconds)
+        tell(signal.SIGSTOP)
+
+    tell(signal.SIGSTOP)
+    try:
+        yield go_on
+    finally:
+        tell(signal.SIGCONT)
+
+
+def test_reading_shows_a_growing_share_and_stopping_ends_it(tmp_path):
+    """Looking at how a file is written went to 100%, and reading began at 0% again."""
+    large = tmp_path / "large.csv"
+    large.write_text("age,zip,pay\n" + "41,10115,2500.75\n" * 6_000_000)
+    (tmp_path / "home").mkdir()
+    with pages.opened(str(large), home=tmp_path / "home") as served, served.client() as client:
+        kept, _ = bring(client, MESSY[0].write(tmp_path))
+        place = client.post("/tables/given/0").headers["location"]
+        shares = []
+        with (
+            ThreadPoolExecutor() as apart,
+            served.client() as other,
+            held_back(served) as go_on,
+        ):
+            reading = apart.submit(other.get, f"{place}/body")
+            ends = time.monotonic() + pages.PATIENCE
+            while len({*shares}) < 4 and not reading.done() and time.monotonic() < ends:
+                go_on(0.02)
+                found = re.search(r'max="100" value="([0-9]+)"', client.get(f"{place}/share").text)
+                shares += [int(found[1])] if found else []
+            assert shares == sorted(shares)
+            assert len({*shares} - {0, 100}) >= 3
+            assert not reading.done()
+            assert client.post(f"{place}/stop").headers["location"] == "/"
+            assert "You stopped reading it" in reading.result(pages.PATIENCE).text
+        assert client.get(place).status_code == 404
+        shown, _ = change(client, kept, skip_last="2")
+        assert "58" in words(shown)
 
 
 def test_reading_can_be_stopped_and_other_tables_go_on(served, tmp_path):

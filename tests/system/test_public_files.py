@@ -1,4 +1,7 @@
-"""Public files are a function of the published tables and of what was asked."""
+"""Public files are a function of the published tables and of what was asked.
+
+That nothing else is in them, `test_equal_cells.py` tries.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,7 @@ from shoal.audit.tables import digest_of
 from shoal.principles.groups import Groups
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness, Suppression
-from shoal.runs.asked import say_asked
-from shoal.runs.release import Release
+from shoal.runs.release import Release, say_asked
 from shoal.runs.run import Run
 from system.shell import shoal as command
 
@@ -201,92 +203,6 @@ def test_the_command_makes_the_report_and_replaces_nothing(tmp_path: Path) -> No
     assert changed.code == 1
     assert "release.csv" in changed.said
     assert command("report", tmp_path).code == 2
-
-
-# What groups hide is nowhere: two tables that differ in nothing else have the same public files.
-
-
-def hidden(table: pl.DataFrame, groups: list[list[int]], chance: random.Random) -> pl.DataFrame:
-    """Return a table with the same cells by group, and other values inside them."""
-    columns = {name: table[name].to_list() for name in table.columns}
-    for rows in groups:
-        for name in ("age", "height"):
-            cells = [columns[name][row] for row in rows]
-            low, high = min(cells), max(cells)
-            inner = [chance.uniform(low, high) for _ in rows[2:]]
-            drawn = [low, high, *(inner if name == "height" else map(round, inner))]
-            chance.shuffle(drawn)
-            for row, value in zip(rows, drawn, strict=True):
-                columns[name][row] = value
-        for name in ("town", "place"):
-            cells = [columns[name][row] for row in rows]
-            kinds = sorted(set(cells))
-            if name == "place":  # whichever leaves: the lowest node over them is the same
-                kinds = [kinds[0], kinds[-1]] if _same_side(kinds) else kinds
-            drawn = [*kinds, *(chance.choice(kinds) for _ in rows[len(kinds) :])]
-            chance.shuffle(drawn)
-            for row, value in zip(rows, drawn, strict=True):
-                columns[name][row] = value
-    return pl.DataFrame(columns)
-
-
-def _same_side(towns: list[str]) -> bool:
-    return any(set(towns) <= set(some) for some in TREE.values())
-
-
-@pytest.mark.parametrize("form", ["intervals", "bounds"])
-@pytest.mark.parametrize("seed", range(4))
-def test_tables_with_equal_published_cells_have_equal_public_files(
-    seed: int, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("shoal.release.statement.secrets.token_hex", lambda _: "0" * 32)
-    chance = random.Random(seed)
-    towns = [town for some in TREE.values() for town in some]
-    rows = 60
-    labels = np.array([place // 5 for place in range(rows)])
-    groups = [np.flatnonzero(labels == group).tolist() for group in range(rows // 5)]
-    sides = [chance.choice([*TREE.values(), towns]) for _ in groups]
-    table = pl.DataFrame(
-        {
-            "age": [chance.randint(18, 90) for _ in range(rows)],
-            "height": [float(chance.randint(150, 200)) for _ in range(rows)],
-            "town": [chance.choice(towns[:4]) for _ in range(rows)],
-            "place": [chance.choice(sides[group]) for group in labels],
-            "pay": [chance.randint(1, 90) * 1000 for _ in range(rows)],
-            "ill": [chance.choice(["flu", "cold", "asthma"]) for _ in range(rows)],
-        }
-    )
-    schema = shoal.Schema(
-        quasi=["age", "height", "town"],
-        sensitive=["pay", "ill"],
-    )
-    files = []
-    for number, one in enumerate((table, hidden(table, groups, chance))):
-        run = Run(table=one, schema=schema, require="KAnonymity(k=3)", form=form)
-        release = Release.of(
-            build_release(
-                one,
-                schema,
-                run.prepare(one).task,
-                Groups(labels),
-                suppression=Suppression(),
-                method=shoal.methods.Exchange(),
-                randomness=Randomness(seed),
-                given=one,
-                form=form,
-            )
-        )
-        say_asked(release.manifest, run)
-        out = tmp_path / str(number)
-        release.write(out)
-        shoal.certificate(out, tmp_path / f"{number}.html")
-        public = {path.name: path.read_bytes() for path in out.iterdir()}
-        files.append(public | {"certificate": (tmp_path / f"{number}.html").read_bytes()})
-    first, second = files
-    assert not table.equals(hidden(table, groups, chance))
-    assert first.keys() == second.keys()
-    for name, content in first.items():
-        assert content == second[name], name
 
 
 # What no cell shows has no say in the types of a file either.

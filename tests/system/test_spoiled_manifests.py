@@ -13,7 +13,7 @@ import pytest
 
 import shoal
 from shoal.audit.described import Wrong
-from shoal.audit.manifest import check_shape
+from shoal.audit.tables import check_shape
 from system.test_manifests import WRONG, changed, places, put
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ import shoal
 from amount import examples
 from shoal.audit.published import read_release
 from shoal.errors import OutputError
-from shoal.runs.auditing import audit_written
-from shoal.runs.publish import write_tables
+from shoal.runs.publish import audit_written, write_tables
 from shoal.table.files import FORMATS, parse_file
 from shoal.table.reading import read_table
 

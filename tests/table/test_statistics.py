@@ -1,4 +1,4 @@
-"""Files of Stata, SPSS and SAS come in with their labels, and codes that mean missing are empty."""
+"""Files of Stata and SPSS come in with their labels, those of SAS with codes; missing is empty."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import pyreadstat
 import pytest
 
 import shoal
+from sas import write_sas
 from shoal.table.reading import read_table
 
 CODED = pl.DataFrame(
@@ -42,6 +43,23 @@ def test_labels_stand_for_codes_and_missing_codes_are_empty(ending: str, tmp_pat
     opened = shoal.open_table(path)
     assert opened.preview.rows == READ.height
     assert opened.preview.columns == tuple(READ.columns)
+
+
+def test_a_file_of_sas_comes_in_with_its_codes(tmp_path: Path) -> None:
+    path = tmp_path / "people.sas7bdat"
+    columns: dict[str, list[float | str | None]] = {
+        "age": [30, 41, None, 52],
+        "ward": [1, 2, 1, 2],  # its labels would stand in a catalog
+        "cost": [1.5, 2.25, 3.0, 4.0],
+        "admitted": [23_000, None, 23_010, 23_011],  # days since 1960
+        "name": ["ä", None, "c", "d"],
+    }
+    write_sas(path, columns, ward="WARDS", admitted="DATE9")
+    days = pl.Series(["2022-12-21", None, "2022-12-31", "2023-01-01"]).str.to_date()
+    codes = pl.Series("ward", [1, 2, 1, 2])
+    expected = READ.with_columns(age=pl.Series([30, 41, None, 52]), ward=codes, admitted=days)
+    assert read_table(path).equals(expected.select(*columns))
+    assert shoal.open_table(path).plain.columns == list(columns)
 
 
 @pytest.mark.parametrize("begins", [b"$FL2", b"<stata_dta>", bytes(12) + b"\xc2\xea\x81\x60"])

@@ -11,10 +11,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import read_release
-from shoal.audit.tables import digest_of
-from shoal.utility.codebook import HELD, untrue_codebook
+from shoal.audit.tables import digest_of, read_manifest
+from shoal.utility.bias import HELD, untrue_codebook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import read_release
+from shoal.audit.tables import read_manifest
 from shoal.utility.shown import shown
 
 if TYPE_CHECKING:

@@ -233,7 +233,7 @@ class AboutRun:
         not_on_spark="Spark reads Parquet and text files, not Excel",
     )
     delimiter: str | None = asked(
-        "Column separator: , ; or tab; detected from the header by default.", READING, "SIGN",
+        "Column separator: , ; | or tab; detected from the header by default.", READING, "SIGN",
         page="Column separator: {}", page_name="the column separator",
     )
     encoding: str | None = asked(

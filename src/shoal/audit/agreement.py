@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.described import Wrong, check_column, refuse_first
+from shoal.audit.described import Wrong, check_column, refuse_first, required
 from shoal.audit.verdict import exposed_columns
 from shoal.errors import InputError, UsageError
 from shoal.exact import read_share
 from shoal.notation import parse
-from shoal.principles.requirement import requirements
+from shoal.release.makers import maker_of
 from shoal.release.manifest import COUNTS, HELD, REPORT
 from shoal.table.files import part_files, tables_named
 from shoal.table.forms import CODEBOOK, MEANS, TWO_TABLES, stems
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shoal.audit.described import Found
-    from shoal.principles.requirement import Requirement
     from shoal.release.manifest import Manifest
     from shoal.release.stated import Record
 
@@ -172,7 +171,7 @@ def _regions(manifest: Manifest) -> Found:
 def _terms(manifest: Manifest) -> None:
     """Raise where a term cannot be read, or would open a file in being read."""
     try:
-        asked = _asked(manifest)
+        asked = required(manifest)
     except (UsageError, InputError) as problem:
         raise _unread("'require'", problem) from None
     if len(asked) < len(manifest.require):
@@ -184,18 +183,9 @@ def _terms(manifest: Manifest) -> None:
             _term("hierarchy", column.hierarchy)
 
 
-def _asked(manifest: Manifest) -> list[Requirement]:
-    linked = [
-        [one.name for one in manifest.linked_columns(name) if one.role == "sensitive"]
-        for name in manifest.tables
-    ]
-    own = manifest.named("sensitive")
-    return list(requirements(manifest.require, own, *filter(None, linked), files=False))
-
-
 def _term(key: str, notation: str, place: str | None = None) -> Any:
     try:
-        term = parse(notation, files=False)
+        term = parse(notation, files=False, known=maker_of)
     except (UsageError, InputError) as problem:
         raise _unread(place or repr(key), problem) from None
     if term.role != key:
@@ -238,7 +228,7 @@ def _unlike(manifest: Manifest, method: Any) -> Iterator[str]:
 
 def _elsewhere(manifest: Manifest) -> Iterator[str]:
     """Yield what is said to be measured of what was not asked, or is not there."""
-    asked = _asked(manifest)
+    asked = required(manifest)
     if {one.principle for one in manifest.measured} != {repr(one) for one in asked}:
         yield "The manifest's 'measured' is not about what it says was required."
     if manifest.loss.ncp.keys() != {*manifest.named("quasi")}:

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.ask.ask import Ask
 from shoal.ask.options import is_said, options_of
+from shoal.audit.described import required
 from shoal.errors import UsageError
 from shoal.exact import read_share
 from shoal.notation import typed_number
-from shoal.principles.requirement import requirements
 from shoal.release.stated import StatedColumn
 from shoal.table.files import FORMATS, part_files
-from shoal.table.forms import TWO_TABLES, stems
-from shoal.table.headers import UNKNOWN
+from shoal.table.forms import TWO_TABLES, UNKNOWN, stems
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import LABELS, PSEUDONYM
 
@@ -173,11 +172,7 @@ def _left_out(manifest: Manifest) -> Iterator[str]:
     """Yield what numbers of rows, requirements and forms contradict."""
     asked = manifest.asked
     series, people = manifest.in_series, manifest.people is not None
-    linked = map(manifest.linked_columns, manifest.tables)
-    beside = [[c.name for c in one if c.role == "sensitive"] for one in linked]
-    tables = (manifest.named("sensitive"), *filter(None, beside))
-    about = requirements(manifest.require, *tables, files=False)
-    needs = any(one.principle.population for one in about)
+    needs = any(one.principle.population for one in required(manifest))
     found: Mapping[str, bool] = {
         "hold_out": (asked.hold_out is not None) != (manifest.held_out is not None)
         or (

@@ -26,12 +26,7 @@ from shoal.audit.exposure import Vulnerability, vulnerability, widths
 from shoal.audit.guessing import Guessing, guess_in_groups, promised_widths
 from shoal.audit.inference import Inference, infer_columns
 from shoal.audit.learning import Lesson, learn
-from shoal.audit.linking import (
-    Candidates,
-    Link,
-    link,
-    link_people,
-)
+from shoal.audit.linking import Candidates, Link, link, link_people
 from shoal.audit.published import Published, open_published
 from shoal.audit.together import (
     Difference,
@@ -57,6 +52,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from shoal.runs.downcoding import Downcoded
     from shoal.sampling import Sample
     from shoal.table.schema import Schema
 
@@ -65,8 +61,8 @@ if TYPE_CHECKING:
 
 
 MINIMALITY = (
-    "Not measured: a reader who knows the method and its requirement can ask why no narrower cells "
-    "were published, and so may exclude some values (in the documentation: Limits, minimality)."
+    "Not measured: a reader who knows the method and everyone's quasi-identifiers may exclude some "
+    "sensitive values (in the documentation: Limits, minimality)."
 )
 PEOPLE = 2000  # people who are linked with releases, at most; drawn at random from more
 BEYOND = {  # what a form tells, and this attack leaves aside
@@ -103,6 +99,7 @@ class Attack:
     together: tuple[Together, ...] = ()
     differences: tuple[Difference, ...] = ()
     controlled: tuple[Compared, ...] = ()
+    refinements: tuple[Downcoded, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; every entry has its sentence."""
@@ -110,6 +107,7 @@ class Attack:
             "vulnerability": [one.to_dict() for one in self.vulnerability],
             "guessing": [one.to_dict() for one in self.guesses],
             "controlled": [one.to_dict() for one in self.controlled],
+            "refinement": [one.to_dict() for one in self.refinements],
             "inference": [one.to_dict() for one in self.inferences],
             "linking": [one.to_dict() for one in self.links],
             "learning": [one.to_dict() for one in self.lessons],
@@ -146,7 +144,7 @@ def attack_releases(
         msg = "Name at least one release to attack."
         raise UsageError(msg)
     whom = None if schema is None else schema.person
-    opened = _named(
+    opened = told_apart(
         [open_published(one, schema, group, hierarchies, people=bool(whom)) for one in releases]
     )
     for other in opened[1:]:
@@ -389,7 +387,7 @@ def _against(
     )
 
 
-def _named(releases: list[Published]) -> list[Published]:
+def told_apart(releases: list[Published]) -> list[Published]:
     """Tell releases with one name apart by their place."""
     names = [one.name for one in releases]
     return [

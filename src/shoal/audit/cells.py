@@ -12,12 +12,12 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.principles.groups import Groups
+from shoal.release.cells import unescape, unescape_name
 from shoal.release.cover import Cover
 from shoal.table.coding import NUMBER, check_type, code_lenient
 from shoal.table.column import Column
 from shoal.table.columns import change_text, is_dictionary, top_code
 from shoal.table.dates import date_parts, not_dates
-from shoal.table.formulas import unescape, unescape_name
 from shoal.table.grid import read_bounds
 from shoal.table.missing import MISSING_LABEL
 

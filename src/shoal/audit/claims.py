@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.cell_counts import check_cells, count_cells
 from shoal.audit.cells import node_rule
+from shoal.audit.described import check_cells, count_cells
 from shoal.audit.forms import wrong_means
 from shoal.audit.identification import threshold_of
 from shoal.errors import UsageError

@@ -1,29 +1,32 @@
-"""Whether what a manifest says of one column can be: its kind, its type and what it covers.
+"""Whether what a manifest says of one column can be: its kind, its type, what it covers, its cells.
 
 Numbers that were rounded are multiples of the step, and those that were cut off lie within their
-thresholds: of that, the cells are looked at.
+thresholds: of that, the cells are looked at, and what it says of cells is counted again.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
-from shoal.audit.cells import interval_ends
+from shoal.audit.cells import fills_domain, has_leaves, interval_ends, outer_cells, read_cover
 from shoal.errors import UsageError
-from shoal.table.dates import check_format, not_dates
-from shoal.table.ends import backwards
-from shoal.table.missing import is_missing
+from shoal.principles.requirement import requirements
+from shoal.table.dates import check_format, date_parts, not_dates
+from shoal.table.missing import MISSING_LABEL, is_missing
 from shoal.table.schema import KINDS, LABELS, NUMERIC
 from shoal.table.trimming import is_percentile, odd_numbers, read_trim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from shoal.principles.requirement import Requirement
     from shoal.release.manifest import Manifest
     from shoal.release.stated import StatedColumn, StatedNodes
 
@@ -103,7 +106,15 @@ def _odd_ends(ends: Sequence[Any], *, dates: bool) -> Found:
     most = sys.float_info.max
     numbers = (isinstance(one, int | float) and abs(one) <= most for one in ends)
     yield not dates and (len(ends) != 2 or not all(numbers)), "has to have two numbers"
-    yield backwards(*ends, dates=dates), "ends before it begins"
+    yield _backwards(*ends, dates=dates), "ends before it begins"
+
+
+def _backwards(low: Any, high: Any, *, dates: bool) -> bool:
+    """Return whether an interval ends before it begins."""
+    if not dates:
+        return low > high
+    seconds, rest = (part.to_list() for part in date_parts(pl.Series([low, high])))
+    return (seconds[0], rest[0]) > (seconds[1], rest[1])
 
 
 def _odd_nodes(domain: StatedNodes) -> Found:
@@ -184,3 +195,89 @@ def _odd_percentiles(
                 true = column.quasi or is_percentile(table[name], share, side=side, limit=limit)
             if not true:
                 yield f"The {side} of column {name!r}, {limit}, is not its {share}."
+
+
+CLOSE = 1e-9  # losses are means of doubles, added up in another order
+
+
+@dataclass(frozen=True)
+class CellCount:
+    """The cells of one column, counted: what they lose, how many are wrong, and the outer ones.
+
+    `at` counts the rows of each node. Counts of parts of a table add up.
+    """
+
+    lost: float
+    bad: int
+    mixed: bool
+    outer: frozenset[str]
+    at: Counter[str]
+
+    def __add__(self, other: CellCount) -> CellCount:
+        return CellCount(
+            self.lost + other.lost,
+            self.bad + other.bad,
+            self.mixed or other.mixed,
+            self.outer | other.outer,
+            self.at + other.at,
+        )
+
+
+def required(manifest: Manifest) -> list[Requirement]:
+    """Return what a manifest says was required; nothing is opened for that."""
+    linked = [
+        [one.name for one in manifest.linked_columns(name) if one.role == "sensitive"]
+        for name in manifest.tables
+    ]
+    own = manifest.named("sensitive")
+    return list(requirements(manifest.require, own, *filter(None, linked), files=False))
+
+
+def count_cells(published: pl.DataFrame, column: StatedColumn) -> CellCount:
+    """Count the cells of a column, of which a manifest says what it says."""
+    counted = published[column.name].value_counts()
+    texts = counted[column.name].cast(pl.String)
+    cover, outside = read_cover(texts, column)
+    by_cell, bad = cover.loss(), int(outside.sum())
+    nodes = texts.fill_null(MISSING_LABEL).to_list() if column.kind == "node" else []
+    return CellCount(
+        float(by_cell @ counted["count"].to_numpy()),
+        bad,
+        bool(column.never_mix and (by_cell > 0).any()),
+        frozenset() if bad else outer_cells(texts, cover),
+        Counter(dict(zip(nodes, counted["count"], strict=False))),
+    )
+
+
+def check_cells(counted: Mapping[str, CellCount], manifest: Manifest, rows: int) -> list[str]:
+    """Return a sentence for cells outside the domain and for a loss that is not what cells say.
+
+    Where a population was given, the values under nodes are its own: they may be more than rows.
+    """
+    problems = []
+    measured = {}
+    everybody = any(one.principle.population for one in required(manifest))
+    stated = manifest.by_name
+    for name, one in counted.items():
+        if one.mixed:
+            problems.append(f"Column {name!r} is never mixed, and has cells of several values.")
+        if one.bad:
+            problems.append(f"{one.bad} distinct cells of column {name!r} are outside its domain.")
+        elif not (
+            fills_domain(pl.Series(sorted(one.outer), dtype=pl.String), stated[name])
+            and (stated[name].kind != "node" or everybody or has_leaves(one.at, stated[name].tree))
+        ):
+            problems.append(f"The domain of column {name!r} is larger than its published cells.")
+        else:
+            gone = manifest.suppressed or 0
+            measured[name] = (one.lost + gone) / (rows + gone)
+    if problems:
+        return problems
+    if set(manifest.loss.ncp) != set(measured):
+        return ["The manifest does not give the loss of every quasi column."]
+    measured["gcp"] = float(np.mean(list(measured.values())))
+    return [
+        f"The loss of {name!r} is {measured[name]:.6f}, the manifest says {value:.6f}."
+        for name, value in {"gcp": manifest.loss.gcp, **manifest.loss.ncp}.items()
+        if abs(measured[name] - value) > CLOSE
+    ]

@@ -22,7 +22,7 @@ import polars as pl
 
 from shoal.audit.cells import cell_codes
 from shoal.audit.people import KnownCells, descriptions, most_shared
-from shoal.distances.bands import absolute_band
+from shoal.distances.counting import absolute_band
 from shoal.notation import exact
 from shoal.principles.groups import Groups
 from shoal.table.coding import NUMBER, code_column

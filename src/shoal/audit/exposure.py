@@ -20,8 +20,7 @@ import numpy as np
 
 from shoal.audit.guessing import promised_widths
 from shoal.audit.matches import SPREAD, spread
-from shoal.distances.bands import band_of_column
-from shoal.distances.counting import most_near
+from shoal.distances.counting import band_of_column, most_near
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
 from shoal.distances.relation import equality, unsure

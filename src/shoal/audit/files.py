@@ -21,7 +21,6 @@ from shoal.audit.claims import (
     owner_states,
     readings,
 )
-from shoal.audit.manifest import read_manifest
 from shoal.audit.matches import audit_matches, published_among
 from shoal.audit.published import Published, plain_table, read_release
 from shoal.audit.slices import AT_ONCE, audit_parts, check_codebook, is_sliced
@@ -32,6 +31,7 @@ from shoal.audit.tables import (
     find_parts,
     inconsistent,
     is_ordinary,
+    read_manifest,
 )
 from shoal.audit.verdict import Exposed
 from shoal.audit.verify import Audit, audit_table

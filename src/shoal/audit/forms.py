@@ -22,11 +22,11 @@ from shoal.audit.cells import (
     spell_set,
     without_escapes,
 )
+from shoal.release.cells import unescape_name
 from shoal.table.coding import NUMBER, code_lenient
 from shoal.table.columns import is_dictionary, top_code
 from shoal.table.dates import date_parts
 from shoal.table.forms import INTERVALS, MEANS, PEOPLE, TWO_TABLES, VALUES
-from shoal.table.formulas import unescape_name
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import NODE, PERSON, RESERVED
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from shoal.audit.verify import Audit
     from shoal.release.cover import Cover
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
     from shoal.table.coded import Coded
     from shoal.table.sensitive import Sensitive
 

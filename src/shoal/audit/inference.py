@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
     from shoal.sampling import Sample
     from shoal.table.partition import PersonOf
 

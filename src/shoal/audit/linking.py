@@ -27,7 +27,7 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.guessing import how_near
-from shoal.distances.bands import band_of_column
+from shoal.distances.counting import band_of_column
 from shoal.exact import percent
 from shoal.notation import exact
 from shoal.sampling import Sample, drawn_from, within

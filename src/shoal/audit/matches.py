@@ -21,7 +21,7 @@ import polars as pl
 
 from shoal.audit.cells import check_rows
 from shoal.audit.verify import Audit, Finding
-from shoal.distances.bands import band_of_column
+from shoal.distances.counting import band_of_column
 from shoal.errors import InputError, UsageError
 from shoal.notation import exact
 from shoal.table.coding import QUANTITY, code_lenient

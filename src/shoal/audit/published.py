@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from shoal.principles.requirement import Requirement
     from shoal.release.manifest import Manifest
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
     from shoal.table.column import Column
 
 

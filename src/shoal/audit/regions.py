@@ -72,27 +72,15 @@ def _check(
     ways: Mapping[str, Mapping[str, list[str]]] = MappingProxyType({}),
 ) -> list[str]:
     """Return a sentence where the cells of one round are no regions."""
-    cut = [column for column in manifest.quasi if not column.never_mix]
     cells = cells.unique(maintain_order=True)  # cells that are equal are one region
-    apart = [name for name in cells.columns if name not in {c.name for c in cut}]
-    part = np.zeros(cells.height, np.int64)
-    if apart:
-        part = cells.select(pl.struct(apart).rank("dense") - 1).to_series().to_numpy()
-        part = part.astype(np.int64)
-    axes: list[StatedLine | StatedBranches] = []
-    for column in cut:
-        texts = cells[column.name].cast(pl.String)
-        axis = (
-            StatedBranches.of(texts, column, ways.get(column.name))
-            if column.kind == "node"
-            else StatedLine.of(texts, column)
-        )
+    found, part = regions_apart(cells, manifest, ways)
+    for name, axis in found.items():
         if bad := int((axis.ends[0] == NOWHERE).sum()):
             return [
-                f"{bad:,} regions do not end where column {column.name!r} can be cut, by the "
+                f"{bad:,} regions do not end where column {name!r} can be cut, by the "
                 "step and the bounds of the manifest."
             ]
-        axes.append(axis)
+    axes = [*found.values()]
     count = -1
     while axes and count < int(part.max()) + 1:
         count = int(part.max()) + 1
@@ -136,6 +124,29 @@ def _with_counts(
         )
         found = found.with_columns(each["rows"].fill_null(0).alias(f"#rows {place}"))
     return found
+
+
+def regions_apart(
+    cells: pl.DataFrame,
+    manifest: Manifest,
+    ways: Mapping[str, Mapping[str, list[str]]] = MappingProxyType({}),
+) -> tuple[dict[str, StatedLine | StatedBranches], Ints]:
+    """Return what each column of regions is cut along, and which regions cuts cannot part."""
+    cut = {column.name: column for column in manifest.quasi if not column.never_mix}
+    apart = [name for name in cells.columns if name not in cut]
+    part = np.zeros(cells.height, np.int64)
+    if apart:
+        part = cells.select(pl.struct(apart).rank("dense") - 1).to_series().to_numpy()
+        part = part.astype(np.int64)
+    axes: dict[str, StatedLine | StatedBranches] = {}
+    for name, column in cut.items():
+        texts = cells[name].cast(pl.String)
+        axes[name] = (
+            StatedBranches.of(texts, column, ways.get(name))
+            if column.kind == "node"
+            else StatedLine.of(texts, column)
+        )
+    return axes, part
 
 
 @dataclass(eq=False)
@@ -192,13 +203,13 @@ def _numbers(texts: pl.Series, column: StatedColumn) -> tuple[Ints, Ints, int]:
     dates = column.dates
     bounds = [str(end) for end in column.bounds or ()]
     step = Decimal(str(column.step))
-    first, last = (_exact(pl.Series([end]), dates=dates)[0] or Decimal(0) for end in bounds)
+    first, last = (as_decimals(pl.Series([end]), dates=dates)[0] or Decimal(0) for end in bounds)
     width = in_units(step, DAY) if dates else step
     points = int((last - first) / width) + 1
     ends = []
     alone = texts.fill_null(MISSING_LABEL) == MISSING_LABEL
     for end in interval_ends(texts):
-        values = _exact(end.fill_null(bounds[0]), dates=dates)
+        values = as_decimals(end.fill_null(bounds[0]), dates=dates)
         places = [NOWHERE if one is None else (one - first) / width for one in values]
         good = [one == int(one) and 0 <= one < points for one in places]
         ends.append(
@@ -215,7 +226,7 @@ def _numbers(texts: pl.Series, column: StatedColumn) -> tuple[Ints, Ints, int]:
     return low, high, points - (not column.has_gap)
 
 
-def _exact(texts: pl.Series, *, dates: bool) -> list[Decimal | None]:
+def as_decimals(texts: pl.Series, *, dates: bool) -> list[Decimal | None]:
     """Return numbers as they are written, dates as nanoseconds; None for what is neither."""
     if dates:
         seconds, rest = date_parts(texts)

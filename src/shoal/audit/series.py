@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.manifest import read_manifest
 from shoal.audit.nesting import not_nested
 from shoal.audit.published import read_spelled
-from shoal.audit.tables import digest_of
+from shoal.audit.tables import digest_of, read_manifest
 from shoal.audit.verdict import BROKEN, HOLDS, OPEN
 from shoal.errors import InputError, UsageError
 from shoal.release.ledger import read_ledger

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cell_counts import CellCount, check_cells, count_cells
 from shoal.audit.claims import (
     check_columns,
     check_counts,
@@ -24,7 +23,7 @@ from shoal.audit.claims import (
     check_rows_in,
     manifest_schema,
 )
-from shoal.audit.described import check_done
+from shoal.audit.described import CellCount, check_cells, check_done, count_cells
 from shoal.audit.forms import flat_cells, one_cell_each, wrong_headers
 from shoal.audit.published import Published
 from shoal.audit.tables import find_parts, read_part
@@ -32,10 +31,10 @@ from shoal.audit.verdict import Exposed
 from shoal.audit.verify import Audit, Finding, audit_table, coded_as_asked, unknown_rows
 from shoal.principles.groups import Totals
 from shoal.principles.requirement import asked_of
+from shoal.release.cells import unescape_name
 from shoal.release.codebook import WEIGHED, HeldCells
 from shoal.table.coding import code_lenient
 from shoal.table.forms import CODEBOOK, INTERVALS, RELEASE
-from shoal.table.formulas import unescape_name
 from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:

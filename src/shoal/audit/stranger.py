@@ -22,15 +22,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.among import among_published
+from shoal.audit.among import among_published, doubt, in_release
 from shoal.audit.covers import CellCover
 from shoal.audit.fullest import fullest, whole_weights
 from shoal.audit.guessing import bounded
-from shoal.audit.left_out import doubt, in_release
 from shoal.audit.linking import Candidates
 from shoal.audit.seen import Guess, Learned, PersonView
 from shoal.audit.today import Today
-from shoal.distances.bands import band_of_column, relative_band_of_column
+from shoal.distances.counting import band_of_column, relative_band_of_column
 from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.notation import exact
 from shoal.principles.base import GuessBound

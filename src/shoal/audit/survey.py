@@ -32,7 +32,7 @@ from shoal.errors import UnknownColumn, UsageError, option
 from shoal.principles.groups import Groups
 from shoal.principles.histogram import Histogram, as_worst
 from shoal.principles.unasked import OF_DESCRIPTIONS, OF_GROUPS, of_columns
-from shoal.showing import Brief
+from shoal.progress import Brief
 from shoal.table.partition import Everyone
 from shoal.table.people import values_of
 from shoal.table.reading import read_table, take_frame

@@ -16,8 +16,8 @@ from shoal.errors import InputError
 from shoal.exact import at_most, upward
 from shoal.principles.foresight import check_odds
 from shoal.principles.requirement import check_population, check_whose
+from shoal.progress import Brief, Shown
 from shoal.release.stated import StatedRisk
-from shoal.showing import Brief, Shown
 from shoal.table.coded import persons_of
 from shoal.table.coding import code_lenient, quantity
 from shoal.table.sensitive import Sensitive

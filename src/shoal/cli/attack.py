@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from shoal import Ask
 from shoal.cli import show
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @show.asking("schema", "quasi", "sensitive", "person", "hierarchy", "population", *show.READING)
@@ -88,7 +84,7 @@ def attack(
             releases,
             chosen,
             original=people,
-            control=control and open_controls(control, people, ask),
+            control=show.open_controls(control, people, show.as_named(original, ask)),
             population=ask.population and show.open_with(ask.population, replace(ask, query=None)),
             group=group,
             epsilons=numbers("--epsilon", epsilon),
@@ -102,25 +98,6 @@ def attack(
     if report is not None:
         write_page(report, attack_page(found))
     show.print_json(found) if json else print_attack(found)
-
-
-def open_controls(source: str, people: str | pl.DataFrame | None, ask: Ask) -> object:
-    """Return the control group: as Shoal writes one, or read with the options of the original.
-
-    Whatever the original looks like, Shoal writes a plain CSV file with columns of the original.
-    """
-    import shoal
-
-    if isinstance(people, str) or people is None:
-        return source  # no option says how to read
-    asked = replace(ask, query=None)
-    plain = Ask(missing_codes=ask.missing_codes)
-    first, second = (plain, asked) if ask.sheet is None else (asked, plain)
-    with suppress(shoal.ShoalError):
-        found = show.open_as(source, first)
-        if first is asked or set(found.columns) <= set(people.columns):
-            return found
-    return show.open_as(source, second)
 
 
 def knowing_readers(releases: list[str], original: Any, schema: Any) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def coarsen(
     finer one.
     """
     import shoal
-    from shoal.views.charts.base import warm_up
+    from shoal.views.pages import warm_up
     from shoal.views.text import print_release
 
     output = ask.output

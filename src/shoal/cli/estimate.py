@@ -78,7 +78,7 @@ def estimate(
             progress=progress,
         )
     facts = found.to_dict()
-    if found.status == "refused" and not anyway:
+    if found.status == "refused" and not found.quantities:  # nothing was computed, or shown
         if json:
             show.print_json(facts)
         raise shoal.NotAchievable(found.reason)

@@ -26,7 +26,7 @@ def init(
 ) -> None:
     """Write a commented schema file for a table: roles, types, requirements, and why."""
     import shoal
-    from shoal.views.commands import Command
+    from shoal.views.terminal import Command
 
     show.announce_compiling(quiet=quiet)
     complete = shoal.init(

@@ -16,8 +16,8 @@ def inspect(
 ) -> None:
     """Report how a file is read and what each column is: type, role, and what looks wrong."""
     import shoal
-    from shoal.views.commands import Command
     from shoal.views.console import print_inspection
+    from shoal.views.terminal import Command
 
     said = {name: getattr(ask, name) for name in show.FILE}
     with show.bar(quiet=quiet) as progress:

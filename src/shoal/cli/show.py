@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal import Ask
-from shoal.views.commands import as_typed
-from shoal.views.terminal import plain, plain_json, plain_lines
+from shoal.views.terminal import as_typed, plain, plain_json, plain_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -162,7 +161,7 @@ def open_with(source: str | None, ask: Ask) -> str | pl.DataFrame | None:
     """
     import shoal
 
-    ask = _as_named(source, ask)
+    ask = as_named(source, ask)
     said = [name for name in READING if getattr(ask, name)]
     if not said:
         return source
@@ -176,7 +175,7 @@ def open_with(source: str | None, ask: Ask) -> str | pl.DataFrame | None:
     return open_as(source, ask)
 
 
-def _as_named(source: str | None, ask: Ask) -> Ask:
+def as_named(source: str | None, ask: Ask) -> Ask:
     """Return what was asked, with what a schema file says of how to read the table it names."""
     import shoal
 
@@ -257,3 +256,24 @@ def bar(*, quiet: bool, seconds: float | None = None) -> Iterator[Progress]:
             drawn.update(task, completed=done, description=WORDS.get(phase, phase), visible=long)
 
         yield report
+
+
+def open_controls(
+    source: str | None, people: str | pl.DataFrame | None, ask: Ask
+) -> str | pl.DataFrame | None:
+    """Return the control group: as Shoal writes one, or read with the options of the original.
+
+    Whatever the original looks like, Shoal writes a plain CSV file with columns of the original.
+    """
+    import shoal
+
+    if source is None or isinstance(people, str) or people is None:
+        return source  # no option says how to read
+    asked = replace(ask, query=None)
+    plain = Ask(missing_codes=ask.missing_codes)
+    first, second = (plain, asked) if ask.sheet is None else (asked, plain)
+    with suppress(shoal.ShoalError):
+        found = open_as(source, first)
+        if first is asked or set(found.columns) <= set(people.columns):
+            return found
+    return open_as(source, second)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.distances.bands import TOLERANCE
+from shoal.distances.counting import TOLERANCE
 from shoal.distances.relation import Bits, Relation
 from shoal.errors import InputError, UsageError
 from shoal.notation import Term

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.distances.bands import TOLERANCE
 from shoal.distances.base import Distance
+from shoal.distances.counting import TOLERANCE
 from shoal.errors import BadParameter, UsageError
 from shoal.notation import is_number
 from shoal.table.sensitive import Sensitive

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.distances.bands import TOLERANCE
 from shoal.distances.base import Distance
+from shoal.distances.counting import TOLERANCE
 from shoal.distances.relation import Points
 from shoal.errors import InputError
 from shoal.kernels.metrics import EUCLID

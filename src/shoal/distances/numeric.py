@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.distances.bands import TOLERANCE, band_of_column
 from shoal.distances.base import Distance
+from shoal.distances.counting import TOLERANCE, band_of_column
 from shoal.distances.relation import Band, Points, Relation
 from shoal.errors import BadParameter, InputError, UsageError
 from shoal.kernels.metrics import EUCLID, LARGEST, MANHATTAN, SMALLEST

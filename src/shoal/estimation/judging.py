@@ -183,6 +183,16 @@ def needs_correction(manifest: Manifest, seen: Diagnosis) -> bool:
     return follows_values(manifest) and seen.missing >= NEAR
 
 
+def uncorrected(manifest: Manifest, seen: Diagnosis) -> str:
+    """Say why completed tables are refused that have the bias of their groups."""
+    return (
+        f"{manifest.method} looked at values when it formed the groups, and "
+        f"{percent(seen.missing, 0)} of the information about the slopes that Shoal always checks "
+        f"is missing (limit {percent(NEAR, 0)}). Completed tables then have a bias. shoal estimate "
+        "measures and subtracts it for one analysis at a time."
+    )
+
+
 def follows_values(manifest: Manifest) -> bool:
     """Return whether who has which value may have decided over the groups."""
     return not manifest.method.startswith("Oblivious(")

@@ -29,6 +29,13 @@ TITLES = 40  # records among which the names of columns stand
 SHOWN, SHOWN_LAST = 6, 2  # rows of the table, and lines of its end, that are shown
 QUOTED = 20  # lines that one record has at most
 MOSTLY = 0.6  # share of the cells of names that are text
+BAR = "|"
+CHOICES = (",", ";", "tab", BAR)
+POSSIBLE = {sign: f"a {name}" for sign, name in SEPARATORS.items()} | {
+    ":": "a colon",
+    "~": "a tilde",
+    "^": "a caret",
+}
 NUMBERS = re.compile(r"^[-+]?[0-9][0-9.,' \u00a0\u202f]*([eE][-+]?[0-9]+)?\s?[%€$£]?$")
 DATES = re.compile(r"^[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}([ T][0-9:.]+)?$")
 TOTAL = re.compile(
@@ -85,14 +92,17 @@ def records(text: str, separator: str, first: int = 1) -> list[FileRecord]:
 
 
 def likely_separator(text: str, name: str) -> str:
-    """Return what separates the cells of most lines."""
-    best = choose_separator(text.encode(), name, None), 0
+    """Return what separates the cells of most lines.
+
+    A vertical bar often separates what one cell lists: then the line of names has none.
+    """
+    best = choose_separator(text.encode(), name, None), 0, 0
     for sign in SEPARATORS:
         found = records(text, sign)[: 5 * TITLES]
         widths = Counter(len(one.cells) for one in found if len(one.cells) > 1)
         width, count = max(widths.items(), key=lambda one: (one[1], one[0]), default=(0, 0))
-        if width * count > best[1]:
-            best = sign, width * count
+        if width * count > best[1] and (sign != BAR or count >= best[2]):
+            best = sign, width * count, count
     return best[0]
 
 
@@ -197,14 +207,19 @@ def in_text(
     above = text.splitlines(keepends=True)[layout.above :]
     needed = said.delimiter or choose_separator("".join(above).encode(), name, None) != separator
     spelled = "tab" if separator == "\t" else separator
-    why = f"It divides most lines into {_widest(first)} cells."
+    why, sure = f"It divides most lines into {_widest(first)} cells.", True
+    if said.delimiter is not None:
+        why = "You chose it."
+    elif (held := _held(first)) is not None:
+        sure, needed = False, True
+        why = f"The table has one column, and most of its cells have {held}."
     assumed = (
         Assumption(
             *("encoding", scanned.encoding or "utf-8", scanned.why, scanned.sure),
             needed=scanned.encoding is not None,
             choices=ENCODINGS,
         ),
-        Assumption("delimiter", spelled, why, needed=bool(needed), choices=(",", ";", "tab")),
+        Assumption("delimiter", spelled, why, sure, needed=bool(needed), choices=CHOICES),
     )
     if needed:
         layout = layout.but(delimiter=spelled)
@@ -213,6 +228,17 @@ def in_text(
 
 def _widest(found: Sequence[FileRecord]) -> int:
     return Counter(len(one.cells) for one in found).most_common(1)[0][0] if found else 0
+
+
+def _held(found: Sequence[FileRecord]) -> str | None:
+    """Return which possible separator the cells of a table of one column have, if most have it."""
+    filled = [one.cells[0] for one in found if one.filled]
+    if not filled or any(len(one.cells) > 1 for one in found):
+        return None
+    common = max(POSSIBLE, key=lambda sign: sum(sign in cell for cell in filled))
+    if 2 * sum(common in cell for cell in filled) <= len(filled):
+        return None
+    return POSSIBLE[common]
 
 
 def _tail(source: BinaryIO) -> tuple[bytes, int]:

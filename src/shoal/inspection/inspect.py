@@ -16,8 +16,8 @@ from shoal.inspection.advise import advise, to_protect
 from shoal.inspection.infer import Inferred, infer
 from shoal.inspection.profile import Kinship, Profile, kin, usable
 from shoal.inspection.suspect import Suspicion, suspect
+from shoal.progress import Brief
 from shoal.sampling import draw
-from shoal.showing import Brief
 from shoal.table.dates import to_iso
 from shoal.table.missing import MISSING_LABEL, is_missing
 from shoal.table.reading import take_frame

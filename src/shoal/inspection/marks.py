@@ -34,6 +34,8 @@ POINT = (
 )
 NUMBER = rf"^[-+]?[0-9][0-9.,{SPACES}]*$"
 GROUPED = rf"^-?[0-9]{{1,3}}([,{SPACES}][0-9]{{3}})+$"
+KINDS = ("comma", "point", "grouped", "open", "parted", "spaced")
+EXAMPLES = {"parted": "1'234", "spaced": "1 234. Does the space separate thousands?"}
 
 
 def signs(table: pl.DataFrame) -> Iterator[Assumption]:
@@ -105,8 +107,8 @@ def _listed(codes: Sequence[str]) -> str:
 
 
 def decimal_sign(table: pl.DataFrame) -> Assumption | None:
-    """Return the decimal sign of numbers in text, None where there are only plain numbers."""
-    found: dict[str, list[str]] = {"comma": [], "point": [], "grouped": [], "open": []}
+    """Return the decimal sign of numbers in text; None where no column is text."""
+    found: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for column in table:
         for kind in _written(column):
             found[kind].append(column.name)
@@ -118,7 +120,7 @@ def decimal_sign(table: pl.DataFrame) -> Assumption | None:
             why += f" But {point[0]!r} has numbers with a decimal point."
         return Assumption("decimal", ",", why, not point, choices=choices)
     if found["grouped"]:
-        why = f"The column {found['grouped'][0]!r} has numbers such as 1,234.56."
+        why = f"The column {found['grouped'][0]!r} has numbers such as 1,234.56 or 1'234.56."
         return Assumption("decimal", ".", why, choices=choices)
     if found["open"]:
         why = (
@@ -126,6 +128,13 @@ def decimal_sign(table: pl.DataFrame) -> Assumption | None:
             "comma separates thousands, and 1.234 where it is the decimal sign."
         )
         return Assumption("decimal", None, why, sure=False, choices=choices)
+    for kind, sure in (("parted", True), ("spaced", False)):
+        if found[kind]:
+            why = f"The column {found[kind][0]!r} has numbers such as {EXAMPLES[kind]}."
+            return Assumption("decimal", ".", why, sure, choices=choices)
+    if any(isinstance(column.dtype, TEXTS) for column in table):
+        why = "No column has numbers with a decimal comma or with separated thousands."
+        return Assumption("decimal", None, why, needed=False, choices=choices)
     return None
 
 
@@ -167,7 +176,11 @@ def _written(column: pl.Series) -> list[str]:
         for kind, pattern in (("comma", COMMA), ("point", POINT))
         if cells.str.contains(pattern).any()
     ]
-    grouped = bool(cells.str.contains(GROUPED).any())
-    if "point" in found and (grouped or cells.str.contains(",", literal=True).any()):
+    if "point" in found and cells.str.contains(f"[,{SPACES}]").any():
         return [*found, "grouped"]
-    return found or ["open"] * grouped
+    grouped = cells.filter(cells.str.contains(GROUPED))
+    if found or not len(grouped):
+        return found
+    if grouped.str.contains(",", literal=True).any():
+        return ["open"]
+    return ["spaced" if grouped.str.contains(" ", literal=True).any() else "parted"]

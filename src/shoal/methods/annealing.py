@@ -19,7 +19,7 @@ import numpy as np
 
 from shoal.kernels.exchange.anneal import anneal
 from shoal.kernels.exchange.state import make_groups, refresh_each, total_loss
-from shoal.methods.nearby import nearest_rows
+from shoal.methods.passes import nearest_rows
 from shoal.progress import Better, Enough, Progress, in_threads, never, untold
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from shoal.errors import NotAchievable, UsageError, option
-from shoal.notation import Term
 from shoal.progress import Better, Enough, Progress, never, silent, untold
+from shoal.release.makers import KNOWN, Maker
 from shoal.sampling import Orders, secure_orders
 from shoal.table.grid import REGIONS, TIGHT
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from shoal.table.sensitive import Sensitive
 
 
-CUTTING = ("Mondrian", "Split", "Oblivious")  # whose groups come from cuts; a test holds it
+CUTTING = [name for name, known in KNOWN.items() if known.get("cuts")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,17 +98,13 @@ class Task:
         return all(measured.holds for measured in self.measure(groups))
 
 
-class Method(Term):
+class Method(Maker):
     """A way to find groups, or a graph, that keep every requirement at little loss."""
 
-    role = "method"
     source: ClassVar[str]
-    grouped: ClassVar[bool] = True  # whether it finds groups, and not a graph
     at_once: ClassVar[int | None] = None  # rows above which a table is searched in parts
     chooses_rows: ClassVar[bool] = True  # whether values may decide who is left out or joined
     page: ClassVar[tuple[str, str] | None] = None  # its name and use on the page, if it offers it
-    unasked: ClassVar[tuple[str, ...]] = ()  # its settings that Shoal chooses by itself
-    cuts: ClassVar[bool] = False  # whether groups come from cuts, so that cells can be regions
 
     def check(self, task: Task) -> None:
         """Raise where the method cannot search for what is required."""
@@ -123,10 +119,6 @@ class Method(Term):
                 f"{known}, or draw tight cells: {option('cells', TIGHT)}."
             )
             raise UsageError(msg)
-
-    def shows_nodes(self) -> bool:
-        """Return whether a release shows which part of the cuts each group comes from."""
-        return False
 
     def divides(
         self, task: Task, parts: Sequence[NDArray[np.int64]], check: Callable[[Task], None]

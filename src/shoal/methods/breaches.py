@@ -53,7 +53,7 @@ def united(task: Task, found: Groups, engine: Exchanging) -> Groups | None:
     `found` are the groups with which the engine ended. It may bound those near to several of a
     person's values together, so what it calls a breach need not be one.
     """
-    from shoal.methods.nearby import NearGroups
+    from shoal.methods.passes import NearGroups
 
     measured = task.measure(found)
     wrong = np.flatnonzero(np.any([one.breaches for one in measured], axis=0))

@@ -27,14 +27,14 @@ import numpy as np
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.exact import at_least, at_most
 from shoal.methods.base import Method, Task
-from shoal.methods.exchange import SQUARED, Exchange
-from shoal.methods.mondrian import Mondrian
+from shoal.methods.exchange import Exchange
 from shoal.methods.splitting import Split
 from shoal.methods.suppression import search_within
 from shoal.notation import Term
 from shoal.principles.groups import Groups
 from shoal.progress import silent
 from shoal.release.cover import covers, mean_over_rows
+from shoal.release.makers import SQUARED
 from shoal.sampling import draw
 from shoal.table.forms import INTERVALS, MEANS
 from shoal.table.grid import REGIONS, TIGHT
@@ -150,7 +150,6 @@ def check_least_risk(task: Task, *, gone: int = 0) -> None:
 
 
 SAMPLE = 4000  # rows that methods are tried on
-TRIED = (Exchange(), Split(), Mondrian())
 
 
 def choose_method(
@@ -170,7 +169,7 @@ def choose_method(
     if method is None:
         pairwise = all((one.principle.pairs or one.principle.sizes_only) for one in asked)
         if not pairwise:
-            return Mondrian()
+            return _mondrian()
         return Exchange(loss=SQUARED) if form == MEANS else Exchange()
     if isinstance(method, str):
         return Method.read(method)
@@ -191,7 +190,19 @@ def _cutting(asked: Sequence[Requirement]) -> Method:
     one_value = len({one.columns for one in dealt}) == 1
     if ordered and one_value and not all(one.principle.monotone for one in dealt):
         return Split()
+    return _mondrian()
+
+
+def _mondrian() -> Method:
+    """Return the method that cuts for whatever is asked; it is loaded where it serves."""
+    from shoal.methods.mondrian import Mondrian
+
     return Mondrian()
+
+
+def worth_trying() -> tuple[Method, ...]:
+    """Return the methods one of which loses least nearly everywhere."""
+    return Exchange(), Split(), _mondrian()
 
 
 def method_for(task: Task, seed: int | None = None, form: str = INTERVALS) -> Method:
@@ -210,7 +221,7 @@ def method_for(task: Task, seed: int | None = None, form: str = INTERVALS) -> Me
         return usual
     some = draw(len(task.coded), SAMPLE, seed).places
     sample = replace(task, coded=task.coded.subset(some), progress=silent, seconds=None)
-    losses = {method: _loss(method, sample) for method in (usual, *TRIED)}
+    losses = {method: _loss(method, sample) for method in (usual, *worth_trying())}
     return min(losses, key=lambda method: losses[method])
 
 
@@ -253,7 +264,7 @@ def lost(task: Task, solved: tuple[Task, Found, Suppression]) -> float:
 def quickest_first(task: Task, usual: Method) -> list[Method]:
     """Return the usual method and what else can search for what is required, by their speed."""
     fitting: list[Method] = []
-    for method in (Split(), Mondrian(), Exchange()):
+    for method in (Split(), _mondrian(), Exchange()):
         with suppress(UsageError):
             method.check_cells(task.coded.cells)
             method.check(task)

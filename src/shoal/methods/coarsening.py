@@ -335,7 +335,7 @@ class Now:
 
     def candidates(self, near: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return pairs of groups near each other, one of which lacks something at least."""
-        from shoal.methods.nearby import Neighbours
+        from shoal.methods.passes import Neighbours
 
         seekers = np.flatnonzero(self.lacking)
         count = min(near, len(self.groups) - 1)

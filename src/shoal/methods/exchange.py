@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.distances.relation import between_members, pack, parts_of
-from shoal.errors import BadParameter, UsageError
+from shoal.errors import UsageError
 from shoal.methods.base import Method, Task, Thorough
 from shoal.methods.splitting import Rule, split
-from shoal.notation import whole_number
 from shoal.principles.groups import Groups
-from shoal.release.boxes import certainty
+from shoal.release.cover import certainty
+from shoal.release.makers import CERTAINTY, SQUARED
 from shoal.release.squares import best_runs, only_numbers, squared_error, squared_space
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from shoal.kernels.relations import Relations
     from shoal.methods.base import Task
     from shoal.methods.exchanging import Exchanging
-    from shoal.methods.nearby import Start
+    from shoal.methods.passes import Start
     from shoal.release.layout import Found
     from shoal.table.coded import Coded
 
@@ -40,7 +40,6 @@ CROWDED = 4 / 5  # of the groups that people with several values start with: nex
 PARTS = 8  # of a person's values, at most, that are counted by themselves
 FEW_ROWS = 10_000  # of which squares are tried from several starts
 REACHES = (0, 60)  # and over as many near rows as usual, and over more
-CERTAINTY, SQUARED = "certainty", "squared"  # what is lost
 MEMORY = 1 << 28  # bytes, about, for who is near to which part
 
 
@@ -108,7 +107,7 @@ class Board:
 
     def start(self, size: int) -> Start:
         """Return groups of equal sizes, or one apart."""
-        from shoal.methods.nearby import close_groups
+        from shoal.methods.passes import close_groups
 
         return close_groups(self.space, self.values, len(self.values) // size)
 
@@ -205,15 +204,8 @@ class Exchange(Thorough):
     loss: str = CERTAINTY
 
     at_once = 1_000_000
-    unasked = ("Exchange()", f"Exchange(loss={SQUARED!r})")
     source = "XColor, ICDE 2010, Theorem 3, from groups close in quasi space"
     page = ("By exchange", "Moves people between groups until the cells are narrow.")
-
-    def __post_init__(self) -> None:
-        if self.size is not None:
-            object.__setattr__(self, "size", whole_number(self, "size", self.size, least=1))
-        if self.loss not in {CERTAINTY, SQUARED}:
-            raise BadParameter("Exchange", "loss", f'"{CERTAINTY}" or "{SQUARED}"', self.loss)
 
     @property
     def squared(self) -> bool:

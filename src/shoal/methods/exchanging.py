@@ -29,8 +29,7 @@ from shoal.kernels.exchange.swaps import (
     repair,
     round_robin,
 )
-from shoal.methods.nearby import NearGroups
-from shoal.methods.passes import FEW, FEW_ROWS, Moves, blocks, pace_of
+from shoal.methods.passes import FEW, Moves, NearGroups, blocks, is_small, pace_of
 from shoal.progress import Better, Enough, Progress, in_threads, never, silent, untold
 
 if TYPE_CHECKING:
@@ -262,7 +261,7 @@ class Exchanging:
 
         A pass that takes a loan may end with more than before, so the best of all is kept.
         """
-        many, holds = len(self.values) > FEW_ROWS, not self.groups.excess.any()
+        many, holds = not is_small(len(self.values)), not self.groups.excess.any()
         # Among few rows, heaps of equal ones, and where not all fit, near ones are looked for anew.
         even = np.ptp(np.diff(self.close[1])) <= 1
         close = self.close if many and even and not self.relations.forms.size else None

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from shoal.principles.groups import Groups
-from shoal.release.boxes import Standing, certainty
-from shoal.release.cover import Cover
+from shoal.release.boxes import Standing
+from shoal.release.cover import Cover, certainty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

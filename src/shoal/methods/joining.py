@@ -23,7 +23,8 @@ from shoal.distances.relation import Band
 from shoal.errors import NotAchievable
 from shoal.exact import at_most
 from shoal.principles.groups import Groups
-from shoal.release.boxes import Standing, apart, between_children, certainty
+from shoal.release.boxes import Standing, apart, between_children
+from shoal.release.cover import certainty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

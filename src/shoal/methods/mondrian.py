@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.errors import BadParameter, NotAchievable, UsageError, option
+from shoal.errors import NotAchievable, UsageError, option
 from shoal.methods.base import Thorough
 from shoal.methods.splitting import Rule, Ties, split
 from shoal.principles.groups import Groups
@@ -154,9 +154,6 @@ def exchanged(
     return labels
 
 
-SPLITS = ("widest", "least-loss")
-
-
 @dataclass(frozen=True, repr=False)
 class Mondrian(Thorough):
     """Cut a column at its median while both halves hold.
@@ -185,16 +182,8 @@ class Mondrian(Thorough):
     split: str = "widest"
     relaxed: bool = False
 
-    unasked = ("Mondrian()",)
     source = "LeFevre, DeWitt, Ramakrishnan, ICDE 2006"
     page = ("By halving", "The classic method: halves the table at its medians.")
-    cuts = True
-
-    def __post_init__(self) -> None:
-        if self.split not in SPLITS:
-            raise BadParameter("Mondrian", "split", " or ".join(map(repr, SPLITS)), self.split)
-        if not isinstance(self.relaxed, bool):
-            raise BadParameter("Mondrian", "relaxed", "True or False", self.relaxed)
 
     def check(self, task: Task) -> None:
         """Raise where another method serves all that is required, or none can."""

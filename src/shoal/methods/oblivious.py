@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.distances.bands import ordered
+from shoal.distances.counting import ordered
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.methods.base import Method, Task
-from shoal.notation import whole_number
 from shoal.principles.groups import Groups
 
 if TYPE_CHECKING:
@@ -48,11 +47,6 @@ class Oblivious(Method):
 
     source = "Shoal's own"
     chooses_rows = False
-    cuts = True
-
-    def __post_init__(self) -> None:
-        if self.block is not None:
-            object.__setattr__(self, "block", whole_number(self, "block", self.block, least=1))
 
     def check(self, task: Task) -> None:
         """Raise where the requirements are not about one ordered value, or one of classes."""
@@ -105,10 +99,6 @@ class Oblivious(Method):
         if not nodes.all_dealt and not task.holds(groups):
             raise self._refusal(task, nodes)
         return groups
-
-    def shows_nodes(self) -> bool:
-        """Return whether nodes are shown: blocks of one size hide them."""
-        return self.block is None
 
     def outcomes(self, task: Task) -> Iterator[tuple[Groups, Fraction]]:
         """Yield the groups for all orders that make a difference: for tables of a few rows."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from shoal.distances.relation import Band, equality
-from shoal.errors import BadParameter, NotAchievable, UsageError
+from shoal.errors import NotAchievable, UsageError
 from shoal.methods.base import Thorough
 from shoal.principles.groups import Groups
 from shoal.progress import in_threads
@@ -233,7 +233,6 @@ def _starts(ends: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.flatnonzero(ends) + 1]).astype(np.int64)
 
 
-PARTITIONS = ("cheapest", "round-robin")
 BATCH = 4096  # buckets dealt by one job
 
 
@@ -253,16 +252,8 @@ class Split(Thorough):
 
     partition: str = "cheapest"
 
-    unasked = ("Split()",)
     source = "Li, Tao, Xiao, SIGMOD 2008, section 5.2"
     page = ("By splitting", "Fast, for very large tables.")
-    cuts = True
-
-    def __post_init__(self) -> None:
-        if self.partition not in PARTITIONS:
-            raise BadParameter(
-                "Split", "partition", " or ".join(map(repr, PARTITIONS)), self.partition
-            )
 
     def check(self, task: Task) -> None:
         """Raise where the requirements are not about one ordered value."""

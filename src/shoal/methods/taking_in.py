@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.methods.nearby import Neighbours, apart
+from shoal.methods.passes import Neighbours, apart
 from shoal.principles.groups import Groups
-from shoal.release.boxes import certainty
+from shoal.release.cover import certainty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,7 +18,7 @@ from shoal.errors import UsageError, option
 from shoal.exact import written
 from shoal.notation import is_number
 from shoal.principles.groups import Groups
-from shoal.showing import Brief
+from shoal.progress import Brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable

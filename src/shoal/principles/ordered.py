@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from shoal.distances.bands import TOLERANCE
+from shoal.distances.counting import TOLERANCE
 from shoal.exact import upward
 from shoal.kernels.compiling import RUN
 from shoal.notation import number, whole_number

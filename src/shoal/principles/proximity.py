@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
-from shoal.distances.bands import band_of_column, relative_band_of_column
+from shoal.distances.counting import band_of_column, relative_band_of_column
 from shoal.distances.relation import Band, unsure
 from shoal.errors import BadParameter, UsageError
 from shoal.exact import percent, wide

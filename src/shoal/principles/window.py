@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.distances.bands import band_of_column
-from shoal.distances.counting import beside_missing
+from shoal.distances.counting import band_of_column, beside_missing
 from shoal.distances.relation import Band, unsure
 from shoal.exact import wide
 from shoal.notation import exact

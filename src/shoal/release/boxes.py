@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from shoal.table.people import Population
 
 
-def certainty(coded: Coded, groups: Groups, *, promised: bool = False) -> NDArray[np.float64]:
-    """Return the NCP of each group's description, a column each, as the weights of columns say."""
-    found = [
-        Cover.of(column, groups).cost(coded.space, j, promised=promised)
-        for j, column in enumerate(coded.quasi)
-    ]
-    return np.column_stack(found)
-
-
 def inside(
     coded: Coded, groups: Groups, places: NDArray[np.int64], at: NDArray[np.int64]
 ) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ import polars as pl
 from shoal.errors import UsageError, option
 from shoal.principles.groups import Groups
 from shoal.progress import Progress, silent
-from shoal.release.cells import carried_text, count_formulas, count_quasi_formulas, unchanged
+from shoal.release.cells import carried_text, count_formulas, count_quasi_formulas, risky, unchanged
 from shoal.release.cover import Cover, covers, mean_over_rows
 from shoal.release.forms import as_it_was, check_names, check_one_line, has_means, take_apart
 from shoal.release.layout import Layout, alone_with_their_rows, lay_out
@@ -20,7 +20,6 @@ from shoal.release.recoding import LinkedRecoding, Recoding
 from shoal.release.stated import loss_of
 from shoal.release.statement import describe, describe_linked, state
 from shoal.table.forms import INTERVALS, TWO_TABLES
-from shoal.table.formulas import risky
 from shoal.table.grid import REGIONS
 from shoal.table.schema import NODE
 from shoal.table.settling import weights_of
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from shoal.table.column import Column
     from shoal.table.linked import LinkedTable
     from shoal.table.schema import Schema
-from shoal.release.release import ReleaseData
+from shoal.release.recoding import ReleaseData
 
 
 def build_release(

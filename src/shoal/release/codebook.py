@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.release.cells import escape
 from shoal.table.forms import BOUNDS, INTERVALS, PEOPLE, TWO_TABLES, stems
-from shoal.table.formulas import escape
 from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED
 from shoal.table.trimming import done_first
 

@@ -6,11 +6,12 @@ of labels. Its loss is measured by NCP and GCP, the normalized and global certai
 1; less is better.
 
 NCP of a cell: interval (high - low) / (max - min of the column); set (labels - 1) / (distinct
-labels - 1); node (values under it - 1) / (values - 1), of published rows; 0 for a column of one
-value; 1 for every cell of a suppressed row. A cell of missing numbers alone loses nothing, one of
-numbers and missing ones everything, 1, whatever its interval is. GCP is its mean over rows and
-quasi columns. Where rows are suppressed, the range and the labels are those of the rows that are
-published: a wider range would tell what was left out, a narrower one never flatters.
+labels - 1); node (values under it - 1) / (values - 1), of published rows, or of a population where
+one was given; 0 for a column of one value; 1 for every cell of a suppressed row. A cell of missing
+numbers alone loses nothing, one of numbers and missing ones everything, 1, whatever its interval
+is. GCP is its mean over rows and quasi columns. Where rows are suppressed, the range and the labels
+are those of the rows that are published: a wider range would tell what was left out, a narrower one
+never flatters.
 """
 
 from __future__ import annotations
@@ -365,3 +366,12 @@ def _runs(sizes: NDArray[np.int64]) -> Iterator[slice]:
     number = np.cumsum(sizes) // RUN
     bounds = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(sizes)]
     return map(slice, bounds[:-1], bounds[1:])
+
+
+def certainty(coded: Coded, groups: Groups, *, promised: bool = False) -> NDArray[np.float64]:
+    """Return the NCP of each group's description, a column each, as the weights of columns say."""
+    found = [
+        Cover.of(column, groups).cost(coded.space, j, promised=promised)
+        for j, column in enumerate(coded.quasi)
+    ]
+    return np.column_stack(found)

@@ -19,6 +19,7 @@ import polars as pl
 from shoal.errors import UsageError, option
 from shoal.release.cells import (
     cells,
+    escape,
     spelled_interval,
     type_of_ends,
     typed_cells,
@@ -40,7 +41,6 @@ from shoal.table.forms import (
     gaps_of,
     spelled_as,
 )
-from shoal.table.formulas import escape
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import RESERVED
 
@@ -70,7 +70,8 @@ def check_form(
         _refuse_means(requirements, grouped=grouped)
     if form != TWO_TABLES:
         return
-    schema.check_reserved(*(f"{RESERVED}_of_{stem}" for stem in (PEOPLE, VALUES)))  # of loaders
+    of_loaders = (*(f"{RESERVED}_of_{stem}" for stem in (PEOPLE, VALUES)), "shoal_part")
+    schema.check_reserved(*of_loaders)
     if not schema.rows_known:
         msg = (
             "The form two-tables shows how many rows each person has, next to exact "

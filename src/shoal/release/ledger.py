@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError, OutputError
+from shoal.notation import read_json
 from shoal.platforms import lock, on_windows, unlinked_flags
 from shoal.release.places import PRIVATE, write_whole
-from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

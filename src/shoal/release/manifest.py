@@ -34,8 +34,7 @@ from shoal.release.stated import (
     loss_of,
     one_of,
 )
-from shoal.table.forms import FORMS, PEOPLE, TWO_TABLES, stems
-from shoal.table.headers import KNOWN, UNKNOWN
+from shoal.table.forms import FORMS, KNOWN, PEOPLE, TWO_TABLES, UNKNOWN, stems
 from shoal.table.schema import NODE, PERSON, REAL, RESERVED
 
 if TYPE_CHECKING:

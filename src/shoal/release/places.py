@@ -14,6 +14,7 @@ import polars as pl
 from shoal.ask.ask import Ask
 from shoal.ask.options import options_of
 from shoal.errors import InputError, OutputError, UsageError, option
+from shoal.notation import read_json
 from shoal.platforms import let_go, sync
 from shoal.release.staging import (
     beside,
@@ -29,7 +30,6 @@ from shoal.release.staging import (
 from shoal.table.databases.access import is_address, refuse_unknown
 from shoal.table.files import FORMATS, tables_named
 from shoal.table.forms import CODEBOOK, PEOPLE, RELEASE, VALUES
-from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

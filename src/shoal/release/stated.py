@@ -75,7 +75,12 @@ class Record(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
 
 
 class StatedNode(Record):
-    """A node of a published hierarchy: what stands above it, and how many values lie under it."""
+    """A node of a published hierarchy: what stands above it, and how many values lie under it.
+
+    These are values of published rows, an exception on purpose beside `rows_in`: the loss is
+    measured by them, and no promise about a sensitive value rests on who has which quasi value.
+    Where presence is protected, they are values of the population.
+    """
 
     name: Text
     parent: Text | None

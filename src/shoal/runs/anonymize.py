@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.progress import Progress, silent
+from shoal.progress import Progress, silent, with_bar
 from shoal.runs.run import Run
-from shoal.showing import with_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.attack import Attack, attack_releases
+from shoal.audit.attack import Attack, attack_releases, told_apart
+from shoal.audit.published import open_published
 from shoal.estimation.attacking import guess_by_model
 from shoal.estimation.recovering import recovered
+from shoal.runs.downcoding import Downcoded, downcoded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,10 +72,30 @@ def attack(
         hierarchies=hierarchies,
         model=guess_by_model,
     )
-    said = [
+    remarks = (*found.remarks, *_recovered(releases, seed))
+    return replace(
+        found, remarks=remarks, refinements=_refined(releases, schema, group, hierarchies)
+    )
+
+
+def _recovered(releases: Sequence[Any], seed: int | None) -> list[str]:
+    """Say of release directories where readers who fit a model know who has which value."""
+    return [
         f"{Path(one).name}: {sentence}"
         for one in releases
         if isinstance(one, str | Path) and Path(one).is_dir()
         for sentence in recovered(one, seed)
     ]
-    return replace(found, remarks=(*found.remarks, *said))
+
+
+def _refined(
+    releases: Sequence[Any],
+    schema: Schema | None,
+    group: str | None,
+    hierarchies: Mapping[str, object] | None,
+) -> tuple[Downcoded, ...]:
+    """Count what cells exclude for readers who know how they were made; of rows, not of people."""
+    if schema is not None and schema.person is not None:
+        return ()
+    opened = told_apart([open_published(one, schema, group, hierarchies) for one in releases])
+    return tuple(found for one in opened if (found := downcoded(one)) is not None)

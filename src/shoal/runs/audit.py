@@ -10,8 +10,8 @@ from shoal.audit.series import audit_several
 from shoal.audit.survey import levels
 from shoal.engines.base import engine_of, is_spark
 from shoal.errors import UsageError, option
-from shoal.runs.report import Looking
-from shoal.showing import Shown
+from shoal.progress import Shown
+from shoal.runs.facts import Looking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.identification import check_threshold
-from shoal.audit.manifest import read_manifest
+from shoal.audit.tables import read_manifest
 from shoal.errors import UsageError
 from shoal.exact import upward
 from shoal.release.places import PUBLIC, check_beside, new_directory, write_whole

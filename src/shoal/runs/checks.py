@@ -16,7 +16,7 @@ from shoal.principles.requirement import asked_of, check_population, read_requir
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness
 from shoal.release.places import check_format, check_output, check_private
-from shoal.runs.percentiles import offered_linked, offered_of
+from shoal.runs.refusing import offered_linked, offered_of
 from shoal.table.column import hierarchy_of
 from shoal.table.columns import Handed
 from shoal.table.databases.access import is_outlet

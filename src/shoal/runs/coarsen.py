@@ -15,23 +15,21 @@ import polars as pl
 from shoal.audit.cells import alike
 from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import read_spelled
 from shoal.audit.standing import stand_ins
-from shoal.audit.tables import digest_of
+from shoal.audit.tables import digest_of, read_manifest
 from shoal.errors import AuditFailed, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.methods.coarsening import Coarsening
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import Require, asked_of, requirements
-from shoal.progress import Laps, Progress, silent
+from shoal.progress import Laps, Progress, silent, with_bar
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness, Suppression
 from shoal.release.manifest import COUNTS, HELD, MANIFEST
 from shoal.release.statement import check_title
-from shoal.runs.auditing import audited
+from shoal.runs.publish import audited
 from shoal.runs.release import Release
-from shoal.showing import with_bar
 from shoal.table.coded import persons_of
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
 from shoal.table.partition import renumber

@@ -13,13 +13,12 @@ from shoal.methods.exchange import Exchange
 from shoal.methods.freeform.method import Freeform
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.splitting import Split
-from shoal.progress import Progress, silent
+from shoal.progress import Brief, Progress, silent, with_bar
 from shoal.release.manifest import conclusion_of
-from shoal.runs.auditing import audit_spelled, made_of
 from shoal.runs.doing import trial_of
 from shoal.runs.learning import part
+from shoal.runs.publish import audit_spelled, made_of
 from shoal.runs.run import Run
-from shoal.showing import Brief, with_bar
 from shoal.table.forms import TWO_TABLES
 from shoal.table.reading import take_frame
 from shoal.utility.least import least_loss, times_least

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import NotAchievable, UsageError, option
-from shoal.progress import Progress, silent
+from shoal.progress import Progress, silent, with_bar
 from shoal.release.manifest import (
     APPROXIMATE,
     EXACT,
@@ -24,14 +24,13 @@ from shoal.release.manifest import (
 from shoal.release.places import new_directory
 from shoal.runs.correcting import spelled
 from shoal.runs.estimating import check_asked
-from shoal.showing import with_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from shoal.estimation.completing import Completed
+    from shoal.estimation.completing import Completed, Problem
     from shoal.estimation.opening import Analysable
     from shoal.table.column import Column
 
@@ -64,24 +63,15 @@ def complete(
     chains : how many chains draw them.
     of : the sensitive column. Default: the only one.
     seed : of all that is drawn; by default the operating system's.
-    anyway : whether to write tables of a release that allows no conclusions, marked so.
+    anyway : whether to write tables of a release that is refused, marked so.
     """
     from shoal.estimation import judging
-    from shoal.estimation.completing import Problem, complete_tables
-    from shoal.estimation.opening import open_release
+    from shoal.estimation.completing import complete_tables
 
     check_asked(tables, chains, seed)
     check_outside(directory)
-    try:
-        release = open_release(source)
-    except NoConclusion as refusal:
-        raise NotAchievable(str(refusal)) from None
-    column = release.value(of)
-    taken = sorted({*OWN} & {*release.quasi, column.name})
-    if taken:
-        msg = f"Column {taken[0]!r} has a name that completed tables need for themselves."
-        raise UsageError(msg)
-    problem = Problem(release, column.name)
+    problem = _problem(source, of)
+    release, column = problem.release, problem.release.values[problem.column]
     reasons = judging.before(problem)
     seen: list[judging.Diagnosis] = []
 
@@ -94,6 +84,8 @@ def complete(
             problem, chains=chains, seed=seed, tables=tables, settled=settled, progress=progress
         )
         reasons += seen[0].reasons()
+        if judging.needs_correction(release.manifest, seen[0]):
+            reasons.append(judging.uncorrected(release.manifest, seen[0]))
     if reasons and not anyway:
         raise NotAchievable(" ".join([*reasons, judging.SERVES]))
     status, reason = VALID, EXACT
@@ -107,10 +99,30 @@ def complete(
             long.write_csv(file)
         program = files("shoal.release.loaders").joinpath(POOLING).read_text("utf-8")
         (staged / POOLING).write_text(program, "utf-8", newline="\n")
-        told = TOLD.format(tables=tables, rows=release.rows, column=column.name, status=status)
+        unsure = "not to be used" if judging.follows_values(release.manifest) else "approximate"
+        told = TOLD.format(
+            tables=tables, rows=release.rows, column=column.name, status=status, unsure=unsure
+        )
         (staged / README).write_text(f"{told}\n\n{reason}\n", "utf-8", newline="\n")
     names = [str(Path(directory) / name) for name in (LONG, POOLING, README)]
     return {"files": names, "tables": tables, "status": status, "reason": reason}
+
+
+def _problem(source: Any, of: str | None) -> Problem:
+    """Return what is to be completed: one sensitive column of a release."""
+    from shoal.estimation.completing import Problem
+    from shoal.estimation.opening import open_release
+
+    try:
+        release = open_release(source)
+    except NoConclusion as refusal:
+        raise NotAchievable(str(refusal)) from None
+    column = release.value(of)
+    taken = sorted({*OWN} & {*release.quasi, column.name})
+    if taken:
+        msg = f"Column {taken[0]!r} has a name that completed tables need for themselves."
+        raise UsageError(msg)
+    return Problem(release, column.name)
 
 
 TOLD = """\
@@ -133,7 +145,7 @@ Analyse all tables and pool the results by Rubin's rules. In R:
   mitools::MIcombine(with(as_imputations(tables), lm(...)))
 
 An analysis of a single table gives standard errors that are too small. Where the fraction of
-missing information (fmi) of a pooled quantity is 0.3 or more, the quantity is approximate.
+missing information (fmi) of a pooled quantity is 0.3 or more, the quantity is {unsure}.
 The status below holds for terms that the model has: smooth curves of each quasi-identifier, each
 value of a number with at most five of them, labels, and products of two numbers. Products of labels
 or of three columns, and steps as fine as age == 40, are approximate at best.

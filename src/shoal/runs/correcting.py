@@ -7,19 +7,19 @@ the bias (indirect inference; Gourieroux, Monfort, Renault 1993).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from shoal.errors import NotAchievable
+from shoal.audit.claims import manifest_schema
+from shoal.errors import NotAchievable, UsageError
 from shoal.estimation.completing import Completed, Problem, agreement, complete_tables
 from shoal.estimation.judging import AGREED, Diagnosis, needs_correction
 from shoal.estimation.opening import open_release
 from shoal.runs.anonymize import anonymize
 from shoal.table.forms import TWO_TABLES
-from shoal.table.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,13 +28,17 @@ if TYPE_CHECKING:
 
     from shoal.estimation.analyses import Analysis
     from shoal.estimation.opening import Analysable
+    from shoal.release.manifest import Manifest
+    from shoal.runs.release import Release
     from shoal.table.column import Column
+    from shoal.table.schema import Schema
 
 SEARCHED = 2  # completed tables that are searched again
 CORRECTED = "The bias of its groups was measured on completed tables and subtracted."
+NOT_AGAIN = "The bias of the groups of this release cannot be measured,"
 NOT_REACHED = (
-    "The method did not reach the requirement on a completed table, so the bias of its groups "
-    "could not be measured."
+    "The method did not reach the requirement on a completed table, or left out too many of its "
+    "rows, so the bias of its groups could not be measured."
 )
 
 
@@ -68,13 +72,18 @@ def bias(
     nothing = np.zeros(len(first.names))
     if not needs_correction(release.manifest, seen):
         return Bias(nothing, nothing, nothing)
+    if (reason := unrepeatable(release.manifest)) is not None:
+        return Bias(nothing, nothing, nothing, [reason])
     off, apart = [], []
     for turn, order in enumerate(completed.tables(SEARCHED)):
+        own = None if seed is None else seed + 1 + turn
         try:
-            again = open_release(search_again(release, name, order))
-        except NotAchievable:
+            again = open_release(search_again(release, order, own))
+            analysis = asked(again)
+        except (NotAchievable, UsageError):  # too few rows may be left for what is asked
             return Bias(nothing, nothing, nothing, [NOT_REACHED])
-        analysis = asked(again)
+        if analysis.names != first.names:
+            return Bias(nothing, nothing, nothing, [NOT_REACHED])
         fits: list[NDArray] = []
 
         def settled(
@@ -83,7 +92,6 @@ def bias(
             fits[:] = [np.array([[analysis.fit(one)[0] for one in c] for c in found.orders])]
             return bool((agreement(fits[0]) < AGREED).all())
 
-        own = None if seed is None else seed + 1 + turn
         complete_tables(Problem(again, name), chains=chains, seed=own, settled=settled)
         off.append(fits[0].mean((0, 1)) - first.fit(order)[0])
         apart.append(agreement(fits[0]))
@@ -91,20 +99,63 @@ def bias(
     return Bias(found.mean(0), found.var(0, ddof=1) / SEARCHED, np.max(apart, 0))
 
 
-def search_again(release: Analysable, name: str, order: NDArray[np.int32]) -> object:
+def search_again(release: Analysable, order: NDArray[np.int32], seed: int | None = None) -> Release:
     """Publish a completed table as the manifest says that the release was asked for."""
-    manifest = release.manifest
-    table = pl.DataFrame(
-        [
-            *(spelled(one) for one in release.quasi.values()),
-            spelled(release.values[name]).gather(order),
-        ]
-    )
-    types = {one.name: one.type for one in manifest.columns if one.type is not None}
-    schema = Schema(quasi=list(release.quasi), sensitive=name, types=types)
+    manifest, asked = release.manifest, release.manifest.asked
+    columns = [
+        *map(spelled, release.quasi.values()),
+        *(spelled(one).gather(order) for one in release.values.values()),
+    ]
+    if release.weights is not None:
+        columns.append(pl.Series(str(manifest.survey_weight), release.weights))
     return anonymize(
-        table, schema, require=manifest.require, method=manifest.method, form=TWO_TABLES
+        pl.DataFrame(columns),
+        schema_again(manifest),
+        require=manifest.require,
+        method=manifest.method,
+        missing=asked.missing or "error",
+        suppress=asked.suppress,
+        seconds=asked.seconds,
+        engine=asked.engine,
+        seed=seed,
+        form=TWO_TABLES,
+        keep_other=release.weights is not None,
     )
+
+
+def schema_again(manifest: Manifest) -> Schema:
+    """Return the schema of a completed table: what decided over groups, of quasi and sensitive.
+
+    Numbers are already plain, rounded and cut off.
+    """
+    asked = manifest.asked
+    stated = manifest_schema(manifest).only("quasi", "sensitive")
+    in_a_file = asked.schema or ()  # of labels it is their order that no option can say
+    labels = (c for c in manifest.quasi if c.kind == "set" and c.name in in_a_file)
+    ordered = {c.name: tuple(c.values) for c in labels}
+    return replace(
+        stated,
+        survey_weight=manifest.survey_weight,
+        decimal=None,
+        round={},
+        bottom={},
+        top={},
+        nobody_knows=(),
+        weights={c.name: c.weight for c in manifest.quasi if c.weight is not None},
+        hierarchies=asked.hierarchy or {},
+        types={**stated.types, **dict.fromkeys(ordered, "ordered")},
+        order=ordered,
+    )
+
+
+def unrepeatable(manifest: Manifest) -> str | None:
+    """Say why a release cannot be searched again as it was asked for; None where it can."""
+    for name, hierarchy in (manifest.asked.hierarchy or {}).items():
+        if hierarchy is True:
+            return f"{NOT_AGAIN} because the hierarchy of {name} is not published."
+    if manifest.later_round:
+        return f"{NOT_AGAIN} because its groups continue those of earlier releases."
+    return None
 
 
 def spelled(column: Column) -> pl.Series:

@@ -23,13 +23,10 @@ from shoal.progress import Laps, Progress, silent
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness
 from shoal.release.manifest import REPORT
-from shoal.runs.asked import say_asked
-from shoal.runs.auditing import audited
 from shoal.runs.checks import prepare, private_files, reads_files
-from shoal.runs.percentiles import check_published
-from shoal.runs.publish import write_release
-from shoal.runs.refusing import check_columns
-from shoal.runs.release import Release
+from shoal.runs.publish import audited, write_release
+from shoal.runs.refusing import check_columns, check_published
+from shoal.runs.release import Release, say_asked
 from shoal.runs.remarks import Remark, Tell, unheard
 from shoal.table.columns import Handed, without_cells
 from shoal.table.databases.access import is_outlet, name_of
@@ -237,7 +234,7 @@ def go(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
     run.check_asked()
     target = str(run.output)
     if run.trials:
-        from shoal.views.charts.base import warm_up
+        from shoal.views.pages import warm_up
 
         warm_up()
     release, audit = _publish(run, progress, remark)

@@ -16,11 +16,11 @@ from shoal.ask.ask import Ask
 from shoal.audit.claims import manifest_schema
 from shoal.audit.dominance import dominance, group_sizes
 from shoal.audit.identification import identification, threshold_of
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import read_release
 from shoal.audit.safe_harbor import safe_harbor
 from shoal.audit.sampled import population_risk
 from shoal.audit.stranger import Stranger
+from shoal.audit.tables import read_manifest
 from shoal.errors import AuditFailed, ShoalError, UsageError, option
 from shoal.release.places import PRIVATE, PUBLIC, check_beside, write_whole
 from shoal.release.statement import check_context
@@ -28,8 +28,8 @@ from shoal.runs.attacking import attack
 from shoal.runs.audit import audited
 from shoal.runs.checks import checked
 from shoal.runs.facts import facts, facts_of
+from shoal.runs.originals import read_controls, read_original
 from shoal.runs.person import PEOPLE
-from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import Schema
 from shoal.table.settings import read_settings
 
@@ -91,7 +91,8 @@ def dossier(
     output : the file to write, HTML or DOCX by its name; the private annex stands beside it, with
         `-private` in its name, readable by its owner alone.
     norm : `ema`, `hipaa`, `iso27559`, `gdpr`, `ico`, `nist` or `fivesafes`.
-    schema : the schema file, whose answers under `[context]` become public.
+    schema : the schema file, whose answers under `[context]` become public. If it names the
+        original, the original is read as it says.
     original : the path or frame of the original table; without it the annex is empty and marked.
     control : the path or frame of people of the same population who are not in the release: attacks
         are tried on them as well. It needs the original.
@@ -117,7 +118,9 @@ def dossier(
     shown = public(asked, known | _measured(published), answers, complaints)
     own = None
     if original is not None:
-        table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
+        table = read_original(original, said)
+        if control is not None:
+            control = read_controls(control, original, table, said)
         whose = person or said.person
         own = _private(published, table.fill_nan(None), whose, said, answers)
         whom = whose if own["initial"]["several"] else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import UnknownColumn, UsageError, option
-from shoal.progress import Progress, silent
+from shoal.progress import Progress, silent, with_bar
 from shoal.release.manifest import (
     APPROXIMATE,
     EXACT,
@@ -21,7 +21,6 @@ from shoal.release.manifest import (
     check_rows_are_people,
 )
 from shoal.sampling import check_seed
-from shoal.showing import with_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable

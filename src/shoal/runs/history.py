@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError, OutputError
+from shoal.notation import read_json
 from shoal.release.ledger import locked
 from shoal.release.places import write_whole
-from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.audit.claims import manifest_schema
-from shoal.audit.manifest import read_manifest
+from shoal.audit.tables import read_manifest
 from shoal.distances.relation import near
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.exact import percent, upward

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, UnknownColumn, UsageError
-from shoal.progress import Progress, silent
+from shoal.progress import Progress, silent, with_bar
 from shoal.runs.doing import trial_of
 from shoal.runs.features import MODELS, Feature, Learner, Learnt, Scores
 from shoal.runs.learned import (
@@ -28,7 +28,6 @@ from shoal.runs.learned import (
     standard_error,
 )
 from shoal.runs.run import Run
-from shoal.showing import with_bar
 from shoal.table.coding import code_column, code_lenient
 from shoal.table.missing import Missing, complete_rows, is_missing
 from shoal.table.reading import take_frame

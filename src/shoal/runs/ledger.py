@@ -22,8 +22,7 @@ from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.requirement import Requirement
 from shoal.release.ledger import GROUP, HERE, WHO
 from shoal.runs.doing import release_here
-from shoal.runs.lasting import fixed_grid, take_groups
-from shoal.runs.looking_back import look_back, without_person
+from shoal.runs.lasting import fixed_grid, look_back, take_groups, without_person
 from shoal.table.coding import code_lenient
 from shoal.table.files import FORMATS
 from shoal.table.forms import INTERVALS, TWO_TABLES

@@ -24,8 +24,7 @@ from shoal.release.places import (
     put_whole,
 )
 from shoal.release.staging import staging
-from shoal.runs.auditing import accept, audit_written
-from shoal.runs.publish import write_tables
+from shoal.runs.publish import accept, audit_written, write_tables
 from shoal.table.databases.access import (
     check_target,
     file_of,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.verify import Audit, Finding
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
     from shoal.table.coded import Coded
     from shoal.table.column import Column
 

@@ -12,19 +12,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.manifest import read_manifest
+from shoal.ask.ask import Ask
 from shoal.audit.published import as_read, read_release
 from shoal.audit.stranger import Stranger
+from shoal.audit.tables import read_manifest
 from shoal.errors import UsageError, option
+from shoal.runs.checks import checked
+from shoal.runs.originals import read_original
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.reading import read_table, take_frame
+from shoal.table.reading import take_frame
+from shoal.table.settings import read_settings
 from shoal.table.streams import is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from shoal.audit.seen import PersonView
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
 
 PEOPLE = 500  # among whom the most exposed one is looked for, drawn at random from more
 
@@ -34,6 +38,7 @@ def person(
     row: int | None = None,
     *,
     original: Any,
+    schema: str | Path | None = None,
     person: str | None = None,
     hierarchies: Mapping[str, object] | None = None,
 ) -> PersonView:
@@ -47,6 +52,8 @@ def person(
     row : the row of the original, counted from 0 as in a linkage; None for the most exposed person
         (of 500 drawn at random, where there are more).
     original : the path or frame of the original table.
+    schema : the schema file of the release: if it names the original, the original is read as it
+        says, and `person` and `hierarchies` are its own.
     person : the column that says whom rows of the original are about, where people have several.
     hierarchies : those that the owner listed; a manifest does not say what their nodes cover.
     """
@@ -55,12 +62,13 @@ def person(
         msg = f"{place.name!r} is no release directory."
         raise UsageError(msg)
     manifest = read_manifest(place)
-    table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
+    said = Ask() if schema is None else checked(read_settings(schema)).ask
+    table = read_original(original, said)
     stranger = Stranger.of(
         read_release(place, manifest),
         table.fill_nan(None),
-        person=person,
-        hierarchies=hierarchies,
+        person=person or said.person,
+        hierarchies={**said.hierarchies, **(hierarchies or {})},
     )
     return stranger.view(stranger.most_exposed(PEOPLE)[0] if row is None else row)
 

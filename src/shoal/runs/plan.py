@@ -17,9 +17,9 @@ from shoal.principles.ordered import Point, Ranked
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.remedies import crowd_of, left_out, remedies
 from shoal.principles.requirement import read_requirement, requirements
+from shoal.progress import Shown
 from shoal.runs.checks import with_linked
 from shoal.runs.run import Run
-from shoal.showing import Shown
 from shoal.table.people import by_people
 from shoal.table.reading import take_frame
 from shoal.table.schema import LABELS

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.ask.options import EVERYBODY, KNOWN
 from shoal.engines.base import check_method
 from shoal.errors import Exposing, NotAchievable, ShoalError, UsageError
-from shoal.methods.choice import TRIED
+from shoal.methods.choice import worth_trying
 from shoal.release.manifest import WORDS, conclusion_of
 from shoal.runs.consider import as_sure, changed, consider, every, numbers_of
 from shoal.runs.doing import trial_of
@@ -152,7 +152,7 @@ def methods(table: pl.DataFrame, ask: Ask, linked: Linked | None = None) -> list
     task = plain.prepare(settled).task
     usual = plain.chosen(task)
     found = []
-    for method in dict.fromkeys((usual, *TRIED)):
+    for method in dict.fromkeys((usual, *worth_trying())):
         try:
             check_method(method, task)
         except UsageError:

@@ -92,10 +92,10 @@ def propose(
             break
     # What some rows could not keep is proposed only where nothing else is.
     first = sorted(proposals, key=lambda one: one.loss is None)[:count]
-    return [one if one.loss is None else _estimated(table, schema, one) for one in first]
+    return [one if one.loss is None else estimated(table, schema, one) for one in first]
 
 
-def _estimated(table: pl.DataFrame, schema: Schema, one: Proposal) -> Proposal:
+def estimated(table: pl.DataFrame, schema: Schema, one: Proposal) -> Proposal:
     """Return a proposal with what a release of the whole table will lose, as the page shows it."""
     run, some = _run(schema, one), some_people(table, schema.person, ESTIMATED)
     found = estimate(run, some, whole=table.height, reach=reach_of(table, run))

@@ -6,8 +6,8 @@ Deidentification's Defenses. USENIX Security 2022). Here a reader knows the meth
 and the values that quasi columns can have, and nothing else. Every table with as many rows is
 equally likely beforehand, the sensitive values being those that are published. The reader goes
 through all of them and keeps those that would have led to the release at hand. On tables so small
-this is all that can be inferred: the linear program of arXiv 2509.03350, which takes in larger
-ones, narrows the same set of tables by some of its constraints.
+this is all that can be inferred; of larger ones, `downcoding` counts what each group and column
+excludes by itself, as the linear program of arXiv 2509.03350 does by the counts of all columns.
 
     quasi     : how often the reader names all quasi values of a group, in any order, and how often
                 a reader expects to who believes every combination in the cell equally likely;

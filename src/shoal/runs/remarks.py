@@ -20,7 +20,6 @@ from shoal.audit.people import descriptions
 from shoal.errors import option, spell
 from shoal.exact import percent
 from shoal.principles.groups import Groups
-from shoal.release.boxes import exact_marks, exact_matches
 from shoal.release.layout import row_counts
 from shoal.sampling import draw
 from shoal.table.grid import REGIONS
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from shoal.principles.requirement import Requirement
     from shoal.release.layout import Suppression
     from shoal.release.manifest import Manifest
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
     from shoal.runs.release import Release
     from shoal.runs.spread import SpreadRelease
     from shoal.table.coded import Coded
@@ -83,6 +82,7 @@ def alike_outside(release: ReleaseData, before: Groups) -> NDArray[np.int64]:
 
     Somebody with several rows has to have all of them, and no others.
     """
+    from shoal.release.boxes import exact_marks, exact_matches
     from shoal.table.people import code_people
 
     known, coded = as_settled(release.population, release.schema), release.coded

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import read_spelled
 from shoal.audit.series import group_rows
-from shoal.audit.tables import digest_of
+from shoal.audit.tables import digest_of, read_manifest
 from shoal.errors import AuditFailed, NotAchievable, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
@@ -30,11 +29,10 @@ from shoal.release.ledger import (
     read_ledger,
 )
 from shoal.release.manifest import MANIFEST
-from shoal.runs.asked import say_asked
 from shoal.runs.checks import reads_files
 from shoal.runs.estimate import whole_run
 from shoal.runs.holding import Held, held_file, hold_out_in_series
-from shoal.runs.lasting import say_births, with_regions
+from shoal.runs.lasting import say_births, with_regions, without_person
 from shoal.runs.ledger import (
     Turn,
     as_before,
@@ -47,15 +45,14 @@ from shoal.runs.ledger import (
     take_turn,
     thresholds_of,
 )
-from shoal.runs.looking_back import without_person
 from shoal.runs.publish import write_release
 from shoal.runs.refusing import check_labels, check_shown, shown_unchanged
-from shoal.runs.release import Release
+from shoal.runs.release import Release, say_asked
 from shoal.runs.remarks import Remark, about_columns
 from shoal.runs.restored import add_to_log, check_begin, check_newest
 from shoal.table.databases.access import is_outlet
+from shoal.table.forms import KNOWN
 from shoal.table.groupings import Runs
-from shoal.table.headers import KNOWN
 from shoal.table.partition import PersonOf
 from shoal.table.reading import take_frame
 from shoal.table.schema import PERSON, REAL

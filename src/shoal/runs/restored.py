@@ -11,12 +11,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.audit.manifest import SIZE
-from shoal.audit.tables import digest_of, is_ordinary
+from shoal.audit.tables import SIZE, digest_of, is_ordinary
 from shoal.errors import InputError, UsageError, option
+from shoal.notation import read_json
 from shoal.release.manifest import MANIFEST
 from shoal.release.places import PRIVATE
-from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

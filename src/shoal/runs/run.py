@@ -36,8 +36,7 @@ from shoal.runs.checks import (
     prepare,
     reads_files,
 )
-from shoal.runs.percentiles import check_percentiles, offered_rows
-from shoal.runs.refusing import check_columns
+from shoal.runs.refusing import check_columns, check_percentiles, offered_rows
 from shoal.runs.remarks import AlsoPeople, Tell, about_columns, about_whom, unheard
 from shoal.table.coded import code_table
 from shoal.table.columns import without_cells

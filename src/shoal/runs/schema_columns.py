@@ -1,30 +1,85 @@
-"""The lines of a proposed schema file that say what its columns are."""
+"""The lines of a proposed schema file: comments, lists, how the table is read, what columns are."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from shoal.ask.ask import key_of, quoted
-from shoal.exact import tidy
-from shoal.inspection.weights import weighing
-from shoal.runs.schema_lines import comment, listed
+from shoal.exact import percent, tidy
+from shoal.inspection.advise import weighing
 from shoal.table.column import hierarchy_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from shoal.inspection.assumed import Assumption
+    from shoal.inspection.assuming import Opened
     from shoal.inspection.inspect import ColumnInspection, Inspection
     from shoal.table.groupings import Hierarchy
     from shoal.table.schema import Schema
+
+
+WIDTH = 92
+
+
+def comment(text: str) -> list[str]:
+    """Return the lines of a comment."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return [f"# {line}" for line in textwrap.wrap(plain, WIDTH, break_on_hyphens=False)]
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Return a list of names, a line each where they are many."""
+    shown = quoted(names)
+    if len(shown) <= WIDTH:
+        return shown
+    return "[\n" + "".join(f"  {quoted(name)},\n" for name in names) + "]"
+
+
+def reading_lines(assumed: Sequence[Assumption]) -> list[str]:
+    """Return how the file is read, where that has to be said, each with its reason."""
+    said: list[str] = []
+    for one in assumed:
+        if not one.needed or one.column:
+            continue
+        said += comment(one.why if one.sure else f"? {one.why}")
+        ways = [f"# {one.key} = {quoted(way)}" for way in one.choices]
+        said += ways if one.value is None else [f"{one.key} = {quoted(one.value)}"]
+        said.append("")
+    return said
+
+
+def code_lines(opened: Opened | None) -> dict[str, list[str]]:
+    """Return for each column the lines that say which of its cells mean missing."""
+    if opened is None:
+        return {}
+    why: dict[str, list[str]] = {}
+    for one in opened.assumed:
+        if one.key == "missing_codes":
+            why.setdefault(one.column, []).extend(
+                comment(one.why if one.sure else f"? {one.why} Do they mean missing?")
+            )
+    return {
+        name: [*why.get(name, ()), f"missing_codes = {quoted(list(codes))}"]
+        for name, codes in opened.layout.missing_codes.items()
+    }
+
 
 STEPS = 100  # that numbers are suggested to be rounded to
 PREFIXED = 20  # values from which a code is published by its beginning
 
 
 def lines_of_columns(
-    found: Inspection, schema: Schema, codes: Mapping[str, list[str]]
+    found: Inspection,
+    schema: Schema,
+    codes: Mapping[str, list[str]],
+    trees: Mapping[str, float | None],
 ) -> list[str]:
-    """Return the lines of all columns: why each has its role, and its keys."""
+    """Return the lines of all columns: why each has its role, and its keys.
+
+    `trees` says what a release loses with a hierarchy of each column that could have one.
+    """
     said: list[str] = []
     weight = proposed_weight(found)
     for column in found.columns:
@@ -40,7 +95,7 @@ def lines_of_columns(
         for suspicion in column.suspicions:
             said += comment(f"! {suspicion.text}")
         if column.name in schema.published:
-            said += [*_settings(column, schema), *codes.get(column.name, ())]
+            said += [*_settings(column, schema, trees), *codes.get(column.name, ())]
         elif column.name in schema.persons and column.name in codes:
             said += [f"[columns.{key_of(column.name)}]", *codes[column.name]]
         said.append("")
@@ -49,7 +104,9 @@ def lines_of_columns(
     return said
 
 
-def _settings(column: ColumnInspection, schema: Schema) -> list[str]:
+def _settings(
+    column: ColumnInspection, schema: Schema, trees: Mapping[str, float | None]
+) -> list[str]:
     """Return what a schema file says of one column that is published."""
     said = [f"[columns.{key_of(column.name)}]"]
     if column.name in schema.types:
@@ -60,7 +117,10 @@ def _settings(column: ColumnInspection, schema: Schema) -> list[str]:
         said.append(f"date_format = {quoted(schema.date_formats[column.name])}")
     said += _rounding(column)
     if column.name in schema.quasi:
-        said += [*_hierarchy(column, schema), "# weight = 2  # its loss counts twice"]
+        said += [
+            *_hierarchy(column, trees.get(column.name)),
+            "# weight = 2  # its loss counts twice",
+        ]
     return said
 
 
@@ -91,7 +151,10 @@ def _rounding(column: ColumnInspection) -> list[str]:
 
 
 def prefixes_of(found: Inspection, schema: Schema) -> dict[str, Hierarchy]:
-    """Return the hierarchy of each quasi column of many codes: it is proposed, and priced."""
+    """Return the hierarchy that each quasi column of many codes could have, to price it.
+
+    None is proposed: the node of a group has all the codes that its list has, and others.
+    """
     return {
         one.name: hierarchy_of("Prefix()")
         for one in found.columns
@@ -100,11 +163,11 @@ def prefixes_of(found: Inspection, schema: Schema) -> dict[str, Hierarchy]:
     }
 
 
-def _hierarchy(column: ColumnInspection, schema: Schema) -> list[str]:
-    """Suggest a hierarchy; those that the schema has are proposed, others in a comment."""
+def _hierarchy(column: ColumnInspection, lost: float | None) -> list[str]:
+    """Suggest a hierarchy in a comment, with what a release by it loses where that is known."""
     if column.type == "code":
-        mark = "" if column.name in schema.hierarchies else "# "
-        return [f'{mark}hierarchy = "Prefix()"  # 1234*, 123**; without it, lists of codes']
+        price = "" if lost is None else f": about {percent(lost, 1)} of the detail lost"
+        return [f'# hierarchy = "Prefix()"  # 1234*, 123** instead of lists of codes{price}']
     if column.type == "date":
         return ['# hierarchy = "Calendar()"  # day, month, quarter, year']
     if column.type == "ordered":

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from shoal.ask.ask import quoted
 from shoal.ask.options import EVERYBODY
-from shoal.errors import OutputError, UnknownColumn, UsageError, option
+from shoal.errors import NotAchievable, OutputError, UnknownColumn, UsageError, option
 from shoal.exact import percent
 from shoal.inspection.assuming import open_table
 from shoal.inspection.inspect import inspect
@@ -19,14 +20,21 @@ from shoal.platforms import path_from
 from shoal.release.places import PUBLIC, write_whole
 from shoal.runs.look import beyond_the_cap, lowered
 from shoal.runs.losing import SAMPLE
-from shoal.runs.proposal import DEAR, propose, protecting, requirements_for
-from shoal.runs.schema_columns import lines_of_columns, prefixes_of, proposed_weight
-from shoal.runs.schema_lines import code_lines, comment, listed, reading_lines
+from shoal.runs.proposal import DEAR, estimated, propose, protecting, requirements_for
+from shoal.runs.schema_columns import (
+    code_lines,
+    comment,
+    lines_of_columns,
+    listed,
+    prefixes_of,
+    proposed_weight,
+    reading_lines,
+)
 from shoal.table.databases.access import is_address, to_keep
 from shoal.table.dates import check_format
 from shoal.table.files import check_spelling
 from shoal.table.schema import Schema
-from shoal.views.commands import Command
+from shoal.views.terminal import Command
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,13 +71,13 @@ def proposed_schema(
     schema, least, dear = found.schema_of(found.protect), EVERYBODY, DEAR
     if ask is not None:
         (schema, least), dear = decide(found, ask), math.inf
-    schema = replace(schema, hierarchies=prefixes_of(found, schema))
     if schema.person is not None:
         schema = replace(schema, most_rows=usual_rows(table[schema.person]))
     choices = propose(table, found, schema, least=least, dear=dear)
     if ask is not None and len(choices) > 1:
         choices = _chosen(choices, ask)
     schema = protecting(schema, choices[0].sensitive if choices else schema.sensitive[:1])
+    trees = _with_trees(table, replace(schema, hierarchies=prefixes_of(found, schema)), choices)
     rivals = [name for name in found.named("sensitive") if name not in schema.published]
     others = {name: next(iter(requirements_for(table, found, name)), None) for name in rivals}
     assumed = () if opened is None else opened.assumed
@@ -77,9 +85,20 @@ def proposed_schema(
         *_head(found, source, query, file),
         *reading_lines(assumed),
         *_run(found, schema, choices, others, _people_going(table, schema, least)),
-        *lines_of_columns(found, schema, code_lines(opened)),
+        *lines_of_columns(found, schema, code_lines(opened), trees),
     ]
     return "\n".join(lines) + "\n", bool(choices)
+
+
+def _with_trees(
+    table: pl.DataFrame, schema: Schema, choices: Sequence[Proposal]
+) -> dict[str, float | None]:
+    """Return for each column with a hierarchy what a release with all of them loses."""
+    lost = None
+    if schema.hierarchies and choices and choices[0].loss is not None:
+        with suppress(NotAchievable):
+            lost = estimated(table, schema, choices[0]).loss
+    return dict.fromkeys(schema.hierarchies, lost)
 
 
 def decide(found: Inspection, ask: Ask) -> tuple[Schema, int]:

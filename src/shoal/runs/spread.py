@@ -24,19 +24,18 @@ from shoal.engines.spark.work import TABLE, Work
 from shoal.errors import AuditFailed, UsageError
 from shoal.exact import read_share, upward
 from shoal.principles.requirement import requirements
-from shoal.progress import CLOCK, Progress, silent
+from shoal.progress import CLOCK, Progress, Shown, silent
 from shoal.release.places import _real, appear, as_output_errors, check_output
 from shoal.release.staging import staging
-from shoal.runs.asked import say_asked
 from shoal.runs.publish import say_when, write_codebook, write_report
 from shoal.runs.refusing import check_audited, check_names, check_quasi, check_shown
+from shoal.runs.release import say_asked
 from shoal.runs.remarks import about_columns, about_labels, about_names, about_spread, unheard
 from shoal.runs.spread_checks import check_source, check_spread
-from shoal.showing import Shown
 from shoal.table.forms import RELEASE
 from shoal.table.people import by_people
 from shoal.table.settings import ROLES
-from shoal.utility.codebook import codebook
+from shoal.utility.bias import codebook
 from shoal.utility.expression import count
 from shoal.utility.parts import PartsTable
 from shoal.utility.shown import shown

@@ -20,11 +20,10 @@ from shoal.errors import NotAchievable, UsageError, nearest
 from shoal.methods.choice import choose_method, loss_of, search
 from shoal.notation import brief
 from shoal.principles.groups import Groups
-from shoal.progress import Progress, silent
-from shoal.runs.auditing import audit_spelled, made_of
+from shoal.progress import Brief, Progress, silent, with_bar
 from shoal.runs.knees import FEWEST, Knee, knee
+from shoal.runs.publish import audit_spelled, made_of
 from shoal.runs.run import Run
-from shoal.showing import Brief, with_bar
 from shoal.table.reading import take_frame
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ import polars as pl
 
 from shoal.errors import BadCells, InputError, ShoalError, UsageError, option
 from shoal.table.column import INTEGER, Column, Wordings, frozen
-from shoal.table.columns import distinct, is_dictionary
+from shoal.table.columns import distinct, is_dictionary, unheld
 from shoal.table.dates import LARGEST, not_dates, parse_dates, too_fine
-from shoal.table.frames import unheld
 from shoal.table.missing import MISSING_LABEL, first_rows, is_missing
 from shoal.table.schema import LABELS, NUMERIC
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+HELD_AS = "held as "  # before the name of a type that Polars does not have
+BEYOND = "times before the year 1 or after the year 9999"
 MOST_LINES = 1_000_000  # lines that may be skipped
 HEAD = 2**16  # bytes that are read at a time while lines are skipped
 UNIQUE = 0.9  # of the rows have a cell of their own: a dictionary no longer pays
@@ -336,3 +338,11 @@ class Within(io.RawIOBase):
                 at = more.index(b"\n", at) + 1
                 left -= 1
             self.held = more[at:]
+
+
+def unheld(kind: pl.DataType) -> str | None:
+    """Return the name of a foreign type whose cells are held as text; None for any other type."""
+    if isinstance(kind, pl.Struct) and len(kind.fields) == 1:
+        name = kind.fields[0].name
+        return name.removeprefix(HELD_AS) if name.startswith(HELD_AS) else None
+    return None

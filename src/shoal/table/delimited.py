@@ -18,7 +18,7 @@ import polars as pl
 
 from shoal.errors import InputError, UsageError, option
 from shoal.table.columns import FileLayout, Gathered, Within, column_names
-from shoal.table.headers import check_header
+from shoal.table.forms import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 BOM = b"\xef\xbb\xbf"
-SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon"}
+SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
 MIXED = "mixed"  # of encodings: line by line UTF-8, or cp1252
 PART = 2**23  # bytes that are parsed at a time
 

@@ -7,14 +7,14 @@ dates in whole units of time, and decimals as the doubles that the column holds.
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from shoal.table.coding import NUMBER
 from shoal.table.column import INTEGER
-from shoal.table.dates import date_parts, date_units
+from shoal.table.dates import date_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,11 +70,3 @@ def _whole(texts: pl.Series, rounding: str) -> NDArray:
     found = np.empty(len(whole), object)
     found[:] = whole
     return found
-
-
-def backwards(low: Any, high: Any, *, dates: bool) -> bool:
-    """Return whether an interval ends before it begins."""
-    if not dates:
-        return low > high
-    seconds, rest = (part.to_list() for part in date_parts(pl.Series([low, high])))
-    return (seconds[0], rest[0]) > (seconds[1], rest[1])

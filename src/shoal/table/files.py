@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError, UsageError, option
+from shoal.notation import once
 from shoal.table.columns import FileLayout
 from shoal.table.delimited import BOM, SEPARATORS, in_utf8, read_csv, utf8_lines
+from shoal.table.forms import check_header
 from shoal.table.frames import hold_times
-from shoal.table.headers import check_header
-from shoal.table.strict import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -276,7 +276,10 @@ def choose_separator(data: bytes, name: str, delimiter: str | None) -> str:
     """Return what was asked for, or what the header has most of outside quotes."""
     if delimiter is not None:
         if delimiter not in DELIMITERS:
-            msg = f"{option('delimiter')} takes a comma, a semicolon or 'tab'. Got {delimiter!r}."
+            msg = (
+                f"{option('delimiter')} takes a comma, a semicolon, a vertical bar or 'tab'. "
+                f"Got {delimiter!r}."
+            )
             raise UsageError(msg)
         return "\t" if DELIMITERS[delimiter] == "tab" else delimiter
     header = bytearray()

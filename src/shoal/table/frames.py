@@ -13,26 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.table.headers import check_header
+from shoal.table.columns import BEYOND, HELD_AS, unheld
+from shoal.table.forms import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from numpy.typing import NDArray
 
-HELD_AS = "held as "  # before the name of a type that Polars does not have
-BEYOND = "times before the year 1 or after the year 9999"
 FIRST, LAST = -719_162, 2_932_896  # days from 1970-01-01 to the first and the last that are spelled
 SECONDS = 86_400
 UNITS = {"ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second
-
-
-def unheld(kind: pl.DataType) -> str | None:
-    """Return the name of a foreign type whose cells are held as text; None for any other type."""
-    if isinstance(kind, pl.Struct) and len(kind.fields) == 1:
-        name = kind.fields[0].name
-        return name.removeprefix(HELD_AS) if name.startswith(HELD_AS) else None
-    return None
 
 
 def take_pandas(frame: Any) -> pl.DataFrame:

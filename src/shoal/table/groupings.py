@@ -38,13 +38,8 @@ class Hierarchy(Term):
     def levels(self, distinct: Distinct) -> Levels:
         """Return the ancestors of every label."""
 
-    def beside(self, own: Distinct, levels: Levels, others: Distinct) -> Levels:  # noqa: ARG002
-        """Return the paths of values that are not among those that `levels` were built from.
-
-        A value that no node of a level covers stands there for itself. Where the nodes above a
-        value depend on it alone, they are what they would be anywhere.
-        """
-        return self.levels(others)
+    def check_people(self, own: Distinct) -> None:
+        """Raise where readers could not say which people of a population a node covers."""
 
     @abstractmethod
     def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
@@ -93,19 +88,14 @@ class Listed(Hierarchy):
         """Return the paths as they are listed."""
         return self.paths
 
-    def beside(self, own: Distinct, levels: Levels, others: Distinct) -> Levels:  # noqa: ARG002
-        """Return the listed paths, raising where a label is not listed."""
-        known = {path[0]: path for path in self.paths}
-        for label in others.labels:
-            if label not in known:
-                msg = f"The hierarchy of column {others.column!r} lacks the label {label!r}."
-                raise InputError(msg)
-        return tuple(known[label] for label in others.labels)
-
     def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
         """Return the listed ancestors, the root among them, raising where a label is missing."""
-        paths = self.beside(distinct, self.paths, distinct)
-        return [_chosen(path, names) for path in paths]
+        known = {path[0]: path for path in self.paths}
+        for label in distinct.labels:
+            if label not in known:
+                msg = f"The hierarchy of column {distinct.column!r} lacks the label {label!r}."
+                raise InputError(msg)
+        return [_chosen(known[label], names) for label in distinct.labels]
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,10 +113,6 @@ class Prefix(Hierarchy):
     def levels(self, distinct: Distinct) -> Levels:
         """Return every prefix of every code, masked."""
         return self._masked(distinct.labels, max(map(len, distinct.labels)))
-
-    def beside(self, own: Distinct, levels: Levels, others: Distinct) -> Levels:  # noqa: ARG002
-        """Mask to the length of the longest own code; longer ones are under the root alone."""
-        return self._masked(others.labels, max(map(len, own.labels)))
 
     def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
         """Return the masks that codes fit: they begin so, and are not longer."""
@@ -207,13 +193,6 @@ class Bins(Hierarchy):
         rows.append([ROOT] * len(values))
         return tuple(zip(*rows, strict=True))
 
-    def beside(self, own: Distinct, levels: Levels, others: Distinct) -> Levels:  # noqa: ARG002
-        """Return the bins of other numbers, as wide as those of the own ones."""
-        values = exactly(others)
-        widths = [exact(self.width) * 2**level for level in range(len(levels[0]) - 2)]
-        bins = [[bin_of(value, width, dates=others.dates) for value in values] for width in widths]
-        return tuple(zip(others.labels, *bins, [ROOT] * len(values), strict=True))
-
     def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
         """Return the bins that are named, of every width among them."""
         read = [bin_width(name, dates=distinct.dates) for name in names]
@@ -232,26 +211,15 @@ class Runs(Hierarchy):
     A run covers what lies between its ends, and they are all that a reader needs to know.
     """
 
-    def beside(self, own: Distinct, levels: Levels, others: Distinct) -> Levels:
-        """Return the runs around other values; between two runs lies neither."""
-        if own.ordered:  # the order is not published, so no reader could say whom a run covers
+    def check_people(self, own: Distinct) -> None:
+        """Raise where labels stand in an order that was given: no release says which it is."""
+        if own.ordered:
             msg = (
                 f"{self!r} groups the labels of column {own.column!r} in an order that you "
                 "gave, so the names of its nodes do not show which people of a population "
                 "belong to them. List the hierarchy in a file."
             )
             raise InputError(msg)
-        known, keys = own.keys(own.labels), own.keys(others.labels)
-        rows = list(zip(*levels, strict=True))[1:-1]
-        found = []
-        for label, key in zip(others.labels, keys, strict=True):
-            place = bisect_left(known, key)
-            inside = 0 < place < len(known)
-            runs = (
-                row[place] if inside and row[place - 1] == row[place] else label for row in rows
-            )
-            found.append((label, *runs, ROOT))
-        return tuple(found)
 
     def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
         """Return the runs that values lie in, by what their ends say."""

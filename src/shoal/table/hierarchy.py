@@ -12,14 +12,14 @@ import csv
 import gzip
 import io
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.table.strict import read_json
+from shoal.notation import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,7 +137,7 @@ class Tree:
 
     Node i stands for the labels `first[i] … last[i]`; `up[level, place]` is the node above the
     label at `place`, level 0 being the label itself and the last level the root. `leaves[i]` counts
-    the labels that are in the table: a node may cover others, of people who are not.
+    the labels under it: those of the table, or of a population where one was given.
     """
 
     labels: tuple[str, ...]
@@ -189,11 +189,6 @@ class Tree:
             last - first + 1,
         )  # fmt: skip
 
-    def counting(self, places: NDArray[np.int64]) -> Tree:
-        """Return the tree with the labels at some places, ascending, for those of the table."""
-        below = np.searchsorted(places, self.first, "left")
-        return replace(self, leaves=np.searchsorted(places, self.last, "right") - below)
-
     def parents(self) -> NDArray[np.int64]:
         """Return the node above each node, -1 above the root."""
         found = np.full(len(self.names), -1, np.int64)
@@ -222,8 +217,5 @@ class Tree:
 
     @property
     def ncp(self) -> NDArray[np.float64]:
-        """The NCP of each node: (leaves under it - 1) / (leaves - 1).
-
-        Where a node covers no label of the table, nothing is published by its name.
-        """
-        return np.maximum(self.leaves - 1, 0) / max(int(self.leaves[self.up[-1, 0]]) - 1, 1)
+        """The NCP of each node: (leaves under it - 1) / (leaves - 1)."""
+        return (self.leaves - 1) / max(int(self.leaves[self.up[-1, 0]]) - 1, 1)

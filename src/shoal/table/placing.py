@@ -1,7 +1,7 @@
 """The values of a table, and of people who are not in it, under the nodes of a hierarchy.
 
-A hierarchy is built from the values of the table alone; a node covers values, not just those that
-occur, so people of a population stand under the nodes that cover their values.
+A node covers values, not just those that occur. Where a population is given, a hierarchy is built
+from its values, so that no name and no count of a node tells who of them is in the table.
 
 Below them stand the distinct values of a column, what they are compared by, and their bins.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from itertools import count
@@ -159,9 +159,6 @@ def bin_width(name: str, *, dates: bool) -> Fraction | None:
     return None if ends[0] is None or ends[1] is None else ends[1] - ends[0]
 
 
-Path = tuple[str, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class Placed:
     """A tree, where the values of the table stand in it, and where those of people do."""
@@ -183,69 +180,96 @@ def distinct_of(column: Column) -> Distinct:
 
 
 def place(column: Column, hierarchy: Hierarchy, people: Column | None) -> Placed:
-    """Build the tree of a column's values, with a place for everybody's.
+    """Build the tree of a column's values, or of everybody's where people are given.
 
-    A missing cell is a label under the root, unless the hierarchy has a place for it. Of a listed
-    hierarchy the tree has the labels that occur; the whole of it has to be sound all the same.
+    Then its names and counts tell of everybody, and not who is in the table. A missing cell is a
+    label under the root, unless the hierarchy has a place for it. Of a listed hierarchy the tree
+    has the labels that occur; the whole of it has to be sound all the same.
     """
-    own = distinct_of(column)
-    labels = column.spellings.to_list()
-    levels = levels_of(column, hierarchy)
-    whole = Tree.of(levels, column.name)
-    whole.places(labels, column.name)
+    texts = column.spellings.to_list()
+    spelled: dict[str, str] = {}
+    if people is None:
+        levels = levels_of(column, hierarchy)
+    else:
+        levels, spelled = _of_everybody(column, hierarchy, people)
+        texts += people.spellings.to_list()
+    labels = [spelled.get(text, text) for text in texts]
+    Tree.of(levels, column.name).places(labels, column.name)
     present = set(labels)
-    known = {path[0]: path for path in levels if path[0] in present}
-    theirs = {} if people is None else _paths(hierarchy, own, tuple(known.values()), people)
-    paths = known | {path[0]: path for path in theirs.values()}
-    tree = Tree.of(tuple(paths.values()), column.name)
+    tree = Tree.of(tuple(path for path in levels if path[0] in present), column.name)
     places = tree.places(labels, column.name)
-    standing = None
-    if people is not None:
-        leaf = [theirs[label][0] for label in people.spellings]
-        standing = tree.places(leaf, column.name)
-    return Placed(tree.counting(np.sort(places)), places, standing)
+    own, theirs = np.split(places, [column.distinct])
+    return Placed(tree, own, None if people is None else theirs)
+
+
+def _of_everybody(
+    column: Column, hierarchy: Hierarchy, people: Column
+) -> tuple[Levels, dict[str, str]]:
+    """Return the paths of people's values, and the label of each text of theirs and the table's."""
+    own, theirs = distinct_of(column), distinct_of(people)
+    hierarchy.check_people(own)
+    whole = _together(theirs, own)
+    missing = any(MISSING_LABEL in one.spellings for one in (column, people))
+    levels = _levels(whole, hierarchy, column, missing=missing)
+    same = dict(zip(_exact(whole), whole.labels, strict=True))
+    spelled = {
+        text: same[key]
+        for some in (own, theirs)
+        for text, key in zip(some.labels, _exact(some), strict=True)
+    }
+    if not hierarchy.readable:  # its owner listed it
+        return levels, spelled
+    levels, below = _merged(levels)
+    return levels, {text: below[label] for text, label in spelled.items()}
 
 
 def levels_of(column: Column, hierarchy: Hierarchy) -> Levels:
     """Return the paths of a column's values; a missing cell is a label under the root."""
+    own = distinct_of(column)
+    return _levels(own, hierarchy, column, missing=len(own.labels) < column.distinct)
+
+
+def _levels(distinct: Distinct, hierarchy: Hierarchy, column: Column, *, missing: bool) -> Levels:
     if hierarchy.needs_numbers and column.values is None:
         msg = (
             f"{hierarchy!r} needs numbers or dates, and column {column.name!r} has other cells. "
             "Choose another hierarchy, or give the column a type."
         )
         raise InputError(msg)
-    own = distinct_of(column)
-    levels = hierarchy.levels(own) if own.labels else ((MISSING_LABEL,),)
-    return _with_missing(levels) if len(own.labels) < column.distinct else levels
+    levels = hierarchy.levels(distinct) if distinct.labels else ((MISSING_LABEL,),)
+    return _with_missing(levels) if missing else levels
 
 
-def _paths(hierarchy: Hierarchy, own: Distinct, levels: Levels, people: Column) -> dict[str, Path]:
-    """Return the path of every label of people, through that of the table's value if it is one."""
-    known = {path[0]: path for path in levels}
-    same = dict(zip(own.keys(own.labels), own.labels, strict=True))
-    theirs = distinct_of(people)
-    found: dict[str, Path] = {}
-    others = []
-    for rank, (label, key) in enumerate(zip(theirs.labels, own.keys(theirs.labels), strict=True)):
-        if label in known or key in same:
-            found[label] = known[label if label in known else same[key]]
-        else:
-            others.append(rank)
-    rest = theirs.part(others)
-    depth, root = len(levels[0]), levels[0][-1]
-    beside = (
-        hierarchy.beside(own, levels, rest)
-        if own.labels
-        else tuple((label,) * depth for label in rest.labels)
+def _exact(distinct: Distinct) -> list[Any]:
+    """Return what values are ordered and compared by."""
+    return distinct.labels if distinct.values is None else exactly(distinct)
+
+
+def _together(theirs: Distinct, own: Distinct) -> Distinct:
+    """Return people's values, and those of the table that none of them has, in one order."""
+    known = set(_exact(theirs))
+    rest = own.part([place for place, key in enumerate(_exact(own)) if key not in known])
+    numbers = [one.values for one in (theirs, rest) if one.values is not None]
+    both = replace(
+        own,
+        labels=theirs.labels + rest.labels,
+        values=np.concatenate(numbers) if numbers else None,
+        counts=np.concatenate([theirs.counts, np.zeros_like(rest.counts)]),
     )
-    for label, path in zip(rest.labels, beside, strict=True):
-        # Where a label of the table is itself a name on the way up, as a day that others have
-        # with a time, it covers the value.
-        found[label] = next((known[name] for name in path[1:] if name in known), path)
-    if MISSING_LABEL in set(people.spellings):
-        alone = (MISSING_LABEL,) * max(depth - 1, 1) + (root,) * (depth > 1)
-        found[MISSING_LABEL] = known.get(MISSING_LABEL, alone)
-    return found
+    return both.part(sorted(range(len(both.labels)), key=_exact(both).__getitem__))
+
+
+def _merged(levels: Levels) -> tuple[Levels, dict[str, str]]:
+    """Return paths without labels that another one covers, and the label for each.
+
+    A day covers the moments of it, where others have it as it is.
+    """
+    known = {path[0] for path in levels}
+    below = {
+        path[0]: next((name for name in path[1:-1] if name in known and name != path[0]), path[0])
+        for path in levels
+    }
+    return tuple(path for path in levels if below[path[0]] == path[0]), below
 
 
 def named_above(

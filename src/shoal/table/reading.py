@@ -34,6 +34,7 @@ from shoal.table.files import (
     refuse_encoding,
     separated,
 )
+from shoal.table.forms import check_header
 from shoal.table.frames import (
     give_arrow,
     give_pandas,
@@ -42,7 +43,6 @@ from shoal.table.frames import (
     take_arrow,
     take_pandas,
 )
-from shoal.table.headers import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

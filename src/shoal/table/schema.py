@@ -18,8 +18,8 @@ from shoal.notation import is_number
 from shoal.table.column import hierarchy_of
 from shoal.table.dates import check_format, iso_column
 from shoal.table.decimals import check_decimal, plain_numbers
+from shoal.table.forms import KNOWN, check_person
 from shoal.table.grid import read_bounds, read_step
-from shoal.table.headers import KNOWN, check_person
 from shoal.table.missing import check_policy
 from shoal.table.trimming import Trim, done_first, read_trim
 
@@ -147,7 +147,8 @@ class Schema(AboutColumns):
         object.__setattr__(self, "nobody_knows", tuple(dict.fromkeys(self.nobody_knows)))
         check_person(person, most_rows, rows, self.pseudonymize)
         self._check_roles()
-        check_decimal(decimal)
+        if decimal is not None:
+            check_decimal(decimal)
         self._check_types()
         self._check_cells()
         self._check_known()
@@ -322,6 +323,8 @@ class Schema(AboutColumns):
         table = table.with_columns(
             iso_column(table[name], self.date_formats[name]) for name in dated
         )
+        if self.decimal is None:
+            return table
         return plain_numbers(table, names, self.decimal, numeric=numeric)
 
     def role(self, column: str) -> str | None:

@@ -22,8 +22,8 @@ from shoal.errors import InputError, UnknownColumn, UsageError, nearest
 from shoal.table.databases.access import is_address, seen_from
 from shoal.table.dates import check_format as check_date_format
 from shoal.table.delimited import check_encoding
+from shoal.table.forms import KNOWN
 from shoal.table.grid import read_bounds, read_step
-from shoal.table.headers import KNOWN
 from shoal.table.schema import BY_COLUMN, Schema
 from shoal.table.trimming import read_trim
 

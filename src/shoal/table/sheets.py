@@ -17,7 +17,7 @@ import polars as pl
 from shoal.errors import InputError, UsageError
 from shoal.table.columns import FileLayout, column_names
 from shoal.table.files import load
-from shoal.table.headers import check_header
+from shoal.table.forms import check_header
 
 EXACT = 2**53  # up to here every integer is a double
 MERGED = re.compile(rb'<mergeCell ref="([A-Z]+)([0-9]+):([A-Z]+)([0-9]+)"')

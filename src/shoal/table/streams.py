@@ -13,8 +13,8 @@ import polars as pl
 from shoal.errors import InputError, ShoalError
 from shoal.table.columns import Gathered, Handed
 from shoal.table.files import load
+from shoal.table.forms import check_header
 from shoal.table.frames import arrow_columns, hold_times, only_used
-from shoal.table.headers import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import covers_missing, interval_ends, read_set
-from shoal.audit.manifest import read_manifest
 from shoal.audit.published import open_checked
+from shoal.audit.tables import read_manifest
 from shoal.errors import InputError, UnknownColumn
 from shoal.table.coding import NUMBER
 from shoal.table.dates import date_parts, not_dates
@@ -26,7 +26,7 @@ from shoal.table.forms import MEANS, PEOPLE, RELEASE, TWO_TABLES, VALUES, ends_o
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.reading import give_frame, take_frame
 from shoal.table.schema import NODE, RESERVED
-from shoal.utility.codebook import ISO_DAY
+from shoal.utility.bias import ISO_DAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.release.manifest import Manifest
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
     from shoal.release.stated import StatedColumn
 
 DAY = 86_400

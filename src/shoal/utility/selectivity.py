@@ -18,7 +18,7 @@ from shoal.utility.columns import Exact
 from shoal.utility.queries import BoxTable, ExactTable, Rows, TwoTables
 
 if TYPE_CHECKING:
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
     from shoal.table.column import Column
 
 

@@ -8,7 +8,7 @@ from shoal.ask.ask import Ask
 from shoal.ask.options import BY_NAME, THRESHOLD, options_of
 from shoal.audit.identification import threshold_of
 from shoal.table.forms import INTERVALS
-from shoal.views.commands import Command
+from shoal.views.terminal import Command
 
 FILE = "FILE"
 USUAL = str(threshold_of(THRESHOLD))

@@ -10,7 +10,7 @@ from shoal.exact import percent
 from shoal.principles.k_anonymity import REQUIRED
 from shoal.views import person, sentences
 from shoal.views.answers import Answer, said
-from shoal.views.commands import flag
+from shoal.views.terminal import flag
 from shoal.views.words import chance, people, plural, several
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from shoal.exact import percent
 from shoal.views.terminal import plain, plain_lines
 
 if TYPE_CHECKING:
-    from shoal.views.commands import Command
+    from shoal.views.terminal import Command
 
 
 class _Terminal(Console):

@@ -19,7 +19,6 @@ from shoal.release.manifest import WORDS, Manifest, conclusion_of
 from shoal.table.forms import TWO_TABLES
 from shoal.views import column_words, sentences, verdict
 from shoal.views.again import reproduction
-from shoal.views.charts.base import drawn
 from shoal.views.charts.release import (
     column_chart,
     frontier_chart,
@@ -28,15 +27,15 @@ from shoal.views.charts.release import (
     size_chart,
     values_chart,
 )
-from shoal.views.commands import as_typed, flag
-from shoal.views.pages import comparison_values, frontier_values, render
+from shoal.views.pages import comparison_values, drawn, frontier_values, render
+from shoal.views.terminal import as_typed, flag
 from shoal.views.words import CONTEXT, figure, people, plural, why_necessary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from shoal.audit.verify import Audit
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
 
 
 SCALES = (0.05, 0.1, 0.25, 0.5, 1.0)  # one of which all bars of a page have

@@ -8,9 +8,8 @@ from shoal.errors import option
 from shoal.exact import at_least, at_most, percent
 from shoal.table.forms import MEANS
 from shoal.views import verdict, words
-from shoal.views.commands import as_typed
 from shoal.views.console import grouped, heading, table_of, terminal_console
-from shoal.views.terminal import plain
+from shoal.views.terminal import as_typed, plain
 from shoal.views.words import ATTACKS, draws, people, percent_up, why_necessary, without_draw
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.audit.verify import Audit
     from shoal.principles.dissimilarity import Guarantee
     from shoal.principles.foresight import Foreseen, RequirementPlan
-    from shoal.release.release import ReleaseData
+    from shoal.release.recoding import ReleaseData
     from shoal.runs.plan import Plan
 
 

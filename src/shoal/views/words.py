@@ -208,6 +208,7 @@ SHARES = (
 ATTACKS = (  # what an attack is called, and its key
     ("Guessing, where the group is known", "guessing"),
     ("Members and controls", "controlled"),
+    ("Refinement of cells", "refinement"),
     ("Inference of quasi-identifiers", "inference"),
     ("Linking", "linking"),
     ("Learning", "learning"),

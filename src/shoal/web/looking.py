@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 OF_COLUMNS = ("type", "hierarchy", "weight", "round", "top", "bottom", "missing", "date_format")
 TYPED = ("weight", "round", "top", "bottom")
 USED = {"quasi", "sensitive", "never-mix", "person"}  # roles for which missing cells matter
+SCANNED = 0.05  # of the time of reading: what it takes to look at how a file is written
 MOST_FIELDS = 20_000  # a table may have many columns
 
 STOPPED = Refusal(
@@ -83,8 +84,8 @@ def in_turn(answer: Answer) -> Answer:
 def read_file(shelf: Shelf, table: Table) -> None:
     """Read a file as the owner says, and note what was assumed."""
 
-    def watch(_phase: str, share: float) -> None:
-        table.share = share
+    def watch(phase: str, share: float) -> None:
+        table.share = SCANNED * share if phase == "scan" else SCANNED + (1 - SCANNED) * share
 
     table.share = 0.0
     known: dict[str, Any] = {"path": str(table.path), **table.how}

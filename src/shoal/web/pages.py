@@ -14,8 +14,8 @@ from starlette.responses import HTMLResponse
 from shoal.errors import spell
 from shoal.exact import at_most, percent
 from shoal.views import sentences, verdict
-from shoal.views.commands import Command
 from shoal.views.dossier import norm_titles
+from shoal.views.terminal import Command
 from shoal.views.words import CONTEXT, cell
 from shoal.web import words
 from shoal.web.draft import GONE, ROLES

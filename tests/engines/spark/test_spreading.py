@@ -15,7 +15,7 @@ import pytest
 
 import shoal
 from reference.feistel import permuted as slowly
-from shoal.audit.cell_counts import check_cells, count_cells
+from shoal.audit.described import check_cells, count_cells
 from shoal.engines.spark.cells import Cells, Domains, only_published
 from shoal.engines.spark.cuts import Cuts, deal
 from shoal.engines.spark.scan import as_many

@@ -32,7 +32,7 @@ from shoal.table.files import (
     is_delimited,
     separated,
 )
-from shoal.table.headers import check_header
+from shoal.table.forms import check_header
 from shoal.table.reading import find_files, read_table
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import BadParameter, TooCrowded, UsageError, option
+from shoal.errors import TooCrowded, UsageError, option
 from shoal.kernels.chacha import Stream, stream_of
 from shoal.kernels.freeform.boxes import cover, enlarge, losses_without, total_loss
 from shoal.kernels.freeform.greedy import AHEAD, greedy_round, look_ahead, sort_round
@@ -35,7 +35,6 @@ from shoal.methods.freeform.exact import (
     themselves,
     with_round,
 )
-from shoal.notation import whole_number
 from shoal.progress import Enough, never
 from shoal.release.graph import GeneralizationGraph
 
@@ -188,15 +187,10 @@ def greedy_graph(
     return matches
 
 
-ASSIGNMENTS = ("exact", "greedy", "sort")
-
-
 class Heterogeneous(Method):
     """A method that recasts every record on its own, so that each person matches k records."""
 
     k: int | None
-
-    grouped = False
 
     def agreed_k(self, task: Task) -> int:
         """Return the k that is required, which has to be the method's own where it names one."""
@@ -297,14 +291,6 @@ class Freeform(Heterogeneous):
 
     source = "Doka, Xue, Tsoumakos, Karras, Cuzzocrea, Koziris, IEEE Big Data 2015"
 
-    def __post_init__(self) -> None:
-        if self.k is not None:
-            object.__setattr__(self, "k", whole_number(self, "k", self.k, least=1))
-        if self.assignment not in ASSIGNMENTS:
-            raise BadParameter(
-                "Freeform", "assignment", " or ".join(map(repr, ASSIGNMENTS)), self.assignment
-            )
-
     def check(self, task: Task) -> None:
         """Raise where a requirement is not k-anonymity, or nothing can solve assignments."""
         super().check(task)
@@ -361,10 +347,6 @@ class Ring(Heterogeneous):
     k: int | None = None
 
     source = "Wong, Mamoulis, Cheung, SIGMOD 2010"
-
-    def __post_init__(self) -> None:
-        if self.k is not None:
-            object.__setattr__(self, "k", whole_number(self, "k", self.k, least=1))
 
     def matches(self, task: Task, k: int) -> NDArray[np.int32]:
         """Return the originals that each recast record covers."""

@@ -10,8 +10,9 @@
 # "regions" between cuts, next to which nobody needs to have a value. The outermost ends
 # are the smallest and the largest published value where the owner stated no bounds.
 #
-# Two tables say which values a group has, not whose they are. lm, merge and as.data.frame stop on
-# them: draw completed tables by `shoal complete`, and pool.R hands these to mice or mitools.
+# Two tables say which values a group has, not whose they are. So formulas (as of lm), merge, cbind,
+# data.frame and arithmetic stop on columns of both. Functions that take bare numbers, such as cor,
+# cannot. Draw completed tables by `shoal complete`, and pool.R hands these to mice or mitools.
 #
 read_release <- function(directory) {
   book <- read.csv(file.path(directory, "codebook.csv"), colClasses = "character",
@@ -75,10 +76,7 @@ read_release <- function(directory) {
   tables <- lapply(stats::setNames(stems, stems), one)
   if (length(tables) == 1) return(tables[[1]])
   if (setequal(stems, c("people", "values"))) {
-    tables <- lapply(tables, function(table) {
-      class(table) <- c("shoal_part", class(table))
-      table
-    })
+    for (stem in stems) tables[[stem]] <- shoal_marked(tables[[stem]], stem)
     class(tables) <- "shoal_two_tables"
   }
   tables
@@ -130,11 +128,80 @@ shoal_unpaired <- function(...) {
 as.data.frame.shoal_two_tables <- shoal_unpaired
 merge.shoal_two_tables <- shoal_unpaired
 
+# Columns know which of the two tables they are of; `group` and its like join other tables.
+shoal_marked <- function(table, stem, names = colnames(table)) {
+  for (name in setdiff(names, c("group", "node", "person", "real")))
+    if (!is.list(table[[name]]))  # a date is a date first, so that dates can be told apart
+      class(table[[name]]) <- c(oldClass(table[[name]]), paste0("shoal_", stem), "shoal_column")
+  class(table) <- c("shoal_part", setdiff(class(table), "shoal_part"))
+  attr(table, "stem") <- stem
+  table
+}
+shoal_bare <- function(x) {
+  if (inherits(x, "shoal_part")) {
+    class(x) <- setdiff(class(x), "shoal_part")
+    x[] <- lapply(x, shoal_bare)
+  } else class(x) <- setdiff(oldClass(x), c("shoal_people", "shoal_values", "shoal_column"))
+  x
+}
+shoal_of <- function(x) {
+  if (inherits(x, "shoal_two_tables")) return(c("shoal_people", "shoal_values"))
+  if (is.data.frame(x)) return(unique(unlist(lapply(x, shoal_of))))
+  intersect(c("shoal_people", "shoal_values"), oldClass(x))
+}
+shoal_same <- function(...) if (length(unique(unlist(lapply(list(...), shoal_of)))) > 1) shoal_unpaired()
+
+# Of which tables the columns are that an expression names, whatever is done with them.
+shoal_named <- function(said, data, env) {
+  if (is.call(said) && !(deparse(said[[1]])[1] %in% c("$", "[[", "[")))
+    return(unlist(lapply(as.list(said)[-1], shoal_named, data, env)))
+  shoal_of(tryCatch(eval(said, data, env), error = function(problem) NULL))
+}
+
+# Every formula's columns pass here, on the way from model.frame to lm, glm, t.test and the like.
+makepredictcall.shoal_column <- function(var, call) {
+  frame <- parent.frame()
+  named <- shoal_named(as.call(as.list(frame$vars)), frame$data, frame$env)
+  if (length(unique(c(named, unlist(lapply(frame$variables, shoal_of))))) > 1) shoal_unpaired()
+  call
+}
+`[.shoal_column` <- function(x, ...) {
+  found <- NextMethod()
+  if (is.null(dim(found))) class(found) <- oldClass(x)
+  found
+}
+Ops.shoal_column <- function(e1, e2) {
+  both <- list(e1, if (!missing(e2)) e2)
+  do.call(shoal_same, both)
+  found <- do.call(.Generic, lapply(both[c(TRUE, !missing(e2))], shoal_bare))
+  class(found) <- unique(c(unlist(lapply(both, shoal_of)), "shoal_column", oldClass(found)))
+  found
+}
+as.data.frame.shoal_column <- function(x, ...) {
+  others <- parent.frame()$x  # of data.frame, which makes one of each
+  if (is.list(others)) do.call(shoal_same, unname(others))
+  as.data.frame.vector(x, ...)
+}
+as.data.frame.shoal_part <- function(x, ...) {
+  others <- parent.frame()$x
+  if (is.list(others) && !is.data.frame(others)) do.call(shoal_same, unname(others))
+  NextMethod()
+}
+cbind.shoal_column <- cbind.shoal_part <- function(...) {
+  shoal_same(...)
+  parts <- lapply(list(...), function(x) if (length(shoal_of(x))) shoal_bare(x) else x)
+  found <- do.call(cbind, parts)
+  stem <- unlist(lapply(list(...), attr, "stem"))
+  if (is.null(stem)) found else shoal_marked(found, stem[1])
+}
+format.shoal_column <- function(x, ...) format(shoal_bare(x), ...)
+print.shoal_column <- function(x, ...) print(shoal_bare(x), ...)
+
 # Joining one of the two tables with another table is fine, with the other of the two it is not.
 shoal_joined <- function(kind) function(x, y, ...) {
-  if (inherits(y, c("shoal_part", "shoal_two_tables"))) shoal_unpaired()
-  class(x) <- setdiff(class(x), "shoal_part")
-  kind(x, y, ...)
+  shoal_same(x, y)
+  found <- kind(shoal_bare(x), if (inherits(y, "shoal_part")) shoal_bare(y) else y, ...)
+  shoal_marked(found, attr(x, "stem"), intersect(colnames(found), colnames(x)))
 }
 merge.shoal_part <- shoal_joined(function(x, y, ...) merge(x, y, ...))
 inner_join.shoal_part <- shoal_joined(function(x, y, ...) dplyr::inner_join(x, y, ...))

@@ -11,7 +11,8 @@
 *
 * Two tables say which values a group has, not whose they are, so do not merge them: that pairs every
 * person with every value of the group. Their groups have different names, group_of_people and
-* group_of_values. Estimate with `shoal estimate`, or draw completed tables with `shoal complete`.
+* group_of_values. The variable shoal_part is text in one and a number in the other, so merge stops,
+* by row number too. Estimate with `shoal estimate`, or draw completed tables with `shoal complete`.
 *
 args directory stem
 if "`stem'" == "" local stem release
@@ -80,3 +81,5 @@ forvalues line = 1/`columns' {
     }
 }
 if inlist("`stem'", "people", "values") rename group group_of_`stem'
+if "`stem'" == "people" generate str6 shoal_part = "people"
+if "`stem'" == "values" generate byte shoal_part = 1

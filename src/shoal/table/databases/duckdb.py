@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import InputError
 from shoal.table.databases.access import MARK, check_standing, quote
 from shoal.table.files import load
+from shoal.table.forms import check_header
 from shoal.table.frames import take_arrow
-from shoal.table.headers import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.table.databases.access import MARK, Address, check_standing, quote
-from shoal.table.headers import check_header
+from shoal.table.forms import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

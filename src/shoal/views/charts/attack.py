@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shoal.exact import percent
-from shoal.views.charts.base import BLUE, ORANGE, PALETTE, draw
+from shoal.views.pages import BLUE, ORANGE, PALETTE, draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.views.charts.base import BLUE, GREY, LABELS, ORANGE, draw
+from shoal.views.pages import BLUE, GREY, LABELS, ORANGE, draw
 
 if TYPE_CHECKING:
     from shoal.views.tables import Measure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.views.charts.base import BLUE, GREY, draw
+from shoal.views.pages import BLUE, GREY, draw
 
 MILLISECONDS = 86_400_000  # in a day, as charts count time
 

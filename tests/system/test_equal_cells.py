@@ -1,0 +1,391 @@
+"""Two tables whose published cells are equal have equal public files, whatever the cells hide.
+
+Every ward has as many rows as a group needs, and wards are never mixed: so groups are the wards,
+and two tables that differ inside their cells are published alike, whatever is searched for.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.runs.run import Run
+from shoal.table.coding import code_lenient
+from shoal.table.groupings import Hierarchy
+from shoal.table.placing import distinct_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    Hidden = Callable[[list[Any], random.Random], list[Any]]
+
+WARDS, SIZE = 6, 5
+TOWNS = {"south": ["Aix", "Bari", "Catania"], "north": ["Delft", "Essen", "Falun", "Gent"]}
+POOLS: dict[str, list[Any]] = {
+    "zip": [f"1{a}{b}{c}" for a in range(3) for b in range(3) for c in range(3)] + ["20", "1001x"],
+    "town": [town for some in TOWNS.values() for town in some],
+    "born": [f"{year}-0{month}-1{month}" for year in (1960, 1961, 1975) for month in range(1, 10)],
+    "age": list(range(18, 90)),
+    "height": list(range(150, 200)),
+}
+RULES: dict[str, list[Any]] = {
+    "zip": ["Prefix()"],
+    "town": [TOWNS],
+    "born": ["Calendar()", "Bins(width=100)", "Grouped(size=2)"],
+    "age": ["Bins(width=5)", "Quantiles(parts=7)"],
+    "height": ["Grouped(size=3)"],
+}
+
+
+def everybody(chance: random.Random, people: int = 400) -> pl.DataFrame:
+    """Return people of every ward, who have every value of every pool."""
+    drawn = {
+        name: [*pool, *(chance.choice(pool) for _ in range(people - len(pool)))]
+        for name, pool in POOLS.items()
+    }
+    for cells in drawn.values():
+        chance.shuffle(cells)
+    return pl.DataFrame({"ward": [f"w{place % WARDS}" for place in range(people)], **drawn})
+
+
+def table_of(people: pl.DataFrame, chance: random.Random) -> pl.DataFrame:
+    """Return some people of every ward, with what is protected of them."""
+    rows = [
+        row
+        for ward in range(WARDS)
+        for row in chance.sample(range(ward, people.height, WARDS), SIZE)
+    ]
+    some = people[rows]
+    pay = [one * 1000 for one in chance.sample(range(1, 91), len(rows))]
+    return some.with_columns(pay=pl.Series(pay), ill=pl.Series([str(one % 7) for one in pay]))
+
+
+def paths_of(people: pl.DataFrame, name: str, rule: Any) -> dict[Any, tuple[str, ...]]:
+    """Return the nodes above every value of a population."""
+    column = code_lenient(people[name])
+    levels = Hierarchy.of(rule).levels(distinct_of(column))
+    known = {path[0]: path for path in levels}
+    return {value: known[str(value)] for value in POOLS[name]}
+
+
+def redrawn(
+    cells: Sequence[Any], paths: dict[Any, tuple[str, ...]], chance: random.Random
+) -> list[Any]:
+    """Return other values whose lowest common node is the same."""
+
+    def lowest(values: Sequence[Any]) -> str:
+        found = [paths[value] for value in values]
+        return next(one[0] for one in zip(*found, strict=True) if len(set(one)) == 1)
+
+    node = lowest(cells)
+    under = [value for value in paths if node in paths[value]]
+    for _ in range(1000):
+        drawn = [chance.choice(under) for _ in cells]
+        if lowest(drawn) == node:
+            return drawn
+    return [*cells]
+
+
+def public_files(out: Path, population: pl.DataFrame | None = None) -> dict[str, bytes]:
+    """Return all public files of a release, and its certificate."""
+    files = {str(one.relative_to(out)): one.read_bytes() for one in out.rglob("*") if one.is_file()}
+    sheet = out.with_suffix(".html")
+    shoal.certificate(out, sheet, population=population)
+    return files | {"certificate": sheet.read_bytes()}
+
+
+def assert_equal(first: dict[str, bytes], second: dict[str, bytes]) -> None:
+    assert first.keys() == second.keys()
+    for name, content in sorted(first.items(), reverse=True):  # tables before what is said of them
+        assert content == second[name], name
+
+
+@pytest.fixture(autouse=True)
+def same_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give all releases one id."""
+    ids = SimpleNamespace(token_hex=lambda _: "0" * 32)
+    monkeypatch.setattr("shoal.release.statement.secrets", ids)
+
+
+@pytest.mark.parametrize("require", ["KMap(k=5)", "DeltaPresence(low=0, high=1)"])
+@pytest.mark.parametrize(
+    ("name", "rule"), [(name, rule) for name, some in RULES.items() for rule in some], ids=repr
+)
+def test_nodes_do_not_say_who_of_a_population_is_in_the_table(
+    name: str, rule: Any, require: str, tmp_path: Path
+) -> None:
+    """Neither by their names, nor by how many values they count, nor by those above them."""
+    chance = random.Random(f"{name}{rule}{require}")
+    people = everybody(chance)
+    table, paths = table_of(people, chance), paths_of(people, name, rule)
+    cells = [
+        value
+        for (_,), ward in table.group_by("ward", maintain_order=True)
+        for value in redrawn(ward[name].to_list(), paths, chance)
+    ]
+    other = table.with_columns(pl.Series(name, cells))
+    assert set(other[name]) != set(table[name])
+    types: dict[str, Any] = {"types": {name: "code"}} if name == "zip" else {}
+    schema = shoal.Schema(
+        quasi=name, never_mix="ward", sensitive="pay", hierarchies={name: rule}, **types
+    )
+    asked: Any = {"require": [require, f"KAnonymity(k={SIZE})"], "population": people, "seed": 1}
+    releases = [shoal.anonymize(one, schema, **asked) for one in (table, other)]
+    files = []
+    for turn, release in enumerate(releases):
+        release.write(tmp_path / str(turn))
+        if rule is TOWNS:  # which a certificate would have to be told
+            found = shoal.audit(tmp_path / str(turn), population=people, hierarchies={name: rule})
+            assert found.holds
+            files.append({one.name: one.read_bytes() for one in (tmp_path / str(turn)).iterdir()})
+        else:
+            files.append(public_files(tmp_path / str(turn), people))
+    assert_equal(*files)
+
+
+# Without a population, of every kind. Nodes count the values of published rows, so these stay.
+
+
+def inner(cells: list[Any], chance: random.Random) -> list[Any]:
+    """Return numbers between the same ends, which somebody else has."""
+    low, high = min(cells), max(cells)
+    drawn = [low, high, *(chance.randint(low, high) for _ in cells[2:])]
+    chance.shuffle(drawn)
+    return drawn
+
+
+def shared(cells: list[Any], chance: random.Random) -> list[Any]:
+    """Return the same values, which others have, and others more of them have."""
+    kinds = sorted({*cells})
+    drawn = [*kinds, *(chance.choice(kinds) for _ in cells[len(kinds) :])]
+    chance.shuffle(drawn)
+    return drawn
+
+
+def balanced(cells: list[Any], chance: random.Random) -> list[Any]:
+    """Return numbers with the same ends and the same sum."""
+    first, *inside, last = sorted(cells)
+    low, high = min(inside), max(inside)
+    step = chance.randint(0, min(low - first, last - high))
+    inside[0] -= step
+    inside[-1] += step
+    drawn = [first, last, *inside]
+    chance.shuffle(drawn)
+    return drawn
+
+
+def summed(cells: list[Any], chance: random.Random) -> list[Any]:
+    """Return other numbers with the same sum."""
+    step = chance.randint(1, 9)
+    return [cells[0] + step, cells[1] - step, *cells[2:]]
+
+
+def shuffled(cells: list[Any], chance: random.Random) -> list[Any]:
+    """Return the same cells, of which somebody else has each."""
+    return chance.sample(cells, len(cells))
+
+
+def twin(
+    table: pl.DataFrame, chance: random.Random, hidden: dict[str, Hidden], by: str = "ward"
+) -> pl.DataFrame:
+    """Return a table that differs inside the cells of its groups, which are those of a column."""
+    numbered = table.with_row_index("row")
+    groups = [rows["row"].to_list() for _, rows in numbered.group_by(by, maintain_order=True)]
+    found = table
+    for name, way in hidden.items():
+        cells = table[name].to_list()
+        for rows in groups:
+            for row, cell in zip(rows, way([cells[row] for row in rows], chance), strict=True):
+                cells[row] = cell
+        found = found.with_columns(pl.Series(name, cells))
+    assert all(found[name].to_list() != table[name].to_list() for name in hidden)
+    return found
+
+
+KEPT: dict[str, Hidden] = {"age": inner, "height": inner, "town": shared}
+PLAIN: dict[str, Any] = {"quasi": ["age", "height", "town"], "sensitive": ["pay", "ill"]}
+NODES = {"zip": "Prefix()", "town": TOWNS, "born": "Calendar()"}
+EVERY = f"KAnonymity(k={SIZE})"  # row of a ward is needed
+KINDS: dict[str, tuple[dict[str, Hidden], dict[str, Any], dict[str, Any]]] = {
+    # what is hidden and how, roles, and what is asked; `population` is filled in
+    "intervals": (KEPT, PLAIN, {}),
+    "bounds in Parquet": (KEPT, PLAIN, {"form": "bounds", "format": "parquet"}),
+    "nodes": (
+        {"zip": shared, "town": shared, "born": shared},
+        {"quasi": [*NODES], "sensitive": "pay", "hierarchies": NODES, "types": {"zip": "code"}},
+        {"method": "Mondrian()", "format": "tsv"},  # several would be tried
+    ),
+    "means": (
+        {"age": balanced, "town": shared},
+        PLAIN | {"quasi": ["age", "town"]},
+        {"form": "means"},
+    ),
+    "two tables": (
+        {"pay": shuffled},
+        {"quasi": ["age", "town"], "sensitive": "pay"},
+        {"form": "two-tables", "require": f"pay: DistinctL(l={SIZE})"},
+    ),
+    "survey weights": (KEPT | {"weight": summed}, PLAIN | {"survey_weight": "weight"}, {}),
+    "no groups": (KEPT, PLAIN, {"method": "Freeform()"}),
+    "readers who know the method": (
+        KEPT,
+        PLAIN,
+        {"method": "Oblivious()", "require": [EVERY, "pay: FrequencyL(l=5)"]},
+    ),
+    "exposed columns": (KEPT, PLAIN | {"sensitive": "pay", "other": "ill"}, {}),
+    "rounded": (KEPT, PLAIN | {"round": {"pay": 5000}, "top": {"pay": 80000}}, {}),
+    "presence": (KEPT, PLAIN, {"require": [EVERY, "DeltaPresence(high=1)"], "population": True}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equal_cells_have_equal_public_files(kind: str, tmp_path: Path) -> None:
+    hidden, roles, asked = KINDS[kind]
+    chance = random.Random(kind)
+    people = everybody(chance)
+    table = table_of(people, chance)
+    table = table.with_columns(weight=pl.Series([chance.randint(20, 60) for _ in table["pay"]]))
+    how: dict[str, Any] = {"require": EVERY, "seed": 1} | asked
+    if "population" in asked:
+        how["population"] = people
+    written_as = how.pop("format", "csv")
+    schema = shoal.Schema(never_mix="ward", **roles)
+    files = []
+    for turn, one in enumerate((table, twin(table, chance, hidden))):
+        out = tmp_path / str(turn)
+        shoal.anonymize(one, schema, **how).write(out, format=written_as)
+        if kind in UNORDERED:
+            files.append(without_order(out))
+        else:
+            files.append(public_files(out, how.get("population")))
+    assert_equal(*files)
+
+
+UNORDERED = {"two tables", "no groups"}  # where who has what says in which random place it stands
+
+
+def without_order(out: Path) -> dict[str, bytes]:
+    """Return what public files say but for the order of rows, of which a report shows the first."""
+    files = {one.name: one.read_bytes() for one in out.iterdir() if one.name != "report.html"}
+    for name in [name for name in files if name.endswith(".csv")]:
+        files[name] = b"\n".join(sorted(files[name].splitlines()))
+    said = json.loads(files["manifest.json"])
+    return files | {"manifest.json": json.dumps(said | {"digests": [*said["digests"]]}).encode()}
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_equal_cells_of_people_have_equal_public_files(linked: bool, tmp_path: Path) -> None:
+    chance = random.Random(linked)
+    once = table_of(everybody(chance), chance)
+    who = [f"p{place}" for place in range(once.height)]
+    once = once.with_columns(who=pl.Series(who))
+    table = pl.concat([once, table_of(everybody(chance), chance).with_columns(who=pl.Series(who))])
+    visits = pl.DataFrame({"who": who * 2, "cost": [chance.randint(1, 90) for _ in who * 2]})
+    how: dict[str, Any] = {"require": EVERY, "seed": 1}
+    roles: dict[str, Any] = {"person": "who", "never_mix": "ward"} | PLAIN
+    if linked:
+        how["linked"] = {"visits": visits}
+        roles["sensitive"] = ["pay", "visits.cost"]
+    files = []
+    for turn, one in enumerate((table, twin(table, chance, KEPT))):
+        shoal.anonymize(one, shoal.Schema(**roles), **how).write(tmp_path / str(turn))
+        files.append(public_files(tmp_path / str(turn)))
+    assert_equal(*files)
+
+
+def test_equal_cells_of_a_series_have_equal_public_files(tmp_path: Path) -> None:
+    chance = random.Random(5)
+    people = everybody(chance)
+    first, more = (table_of(people, chance) for _ in range(2))
+    more = more.with_columns(pl.col("ward") + "'")
+    who = [f"p{place}" for place in range(first.height + more.height)]
+    whole = pl.concat([first, more]).with_columns(who=pl.Series(who))
+    schema = shoal.Schema(**PLAIN, person="who", never_mix="ward")
+    files: list[list[dict[str, bytes]]] = []
+    for turn, one in enumerate((whole, twin(whole, chance, KEPT))):
+        files.append([])
+        (tmp_path / f"{turn}").mkdir()
+        for number, table in enumerate((one[: first.height], one[1:])):  # one has gone
+            out, ledger = tmp_path / f"{turn}" / f"{number}", tmp_path / f"{turn}" / "ledger"
+            Run.over(table, schema, require=EVERY, output=out, ledger=ledger, seed=1).go()
+            files[-1].append(public_files(out))
+    for before, after in zip(*files, strict=True):
+        assert_equal(before, after)
+
+
+def halves(chance: random.Random) -> pl.DataFrame:
+    """Return wards of twice as many rows, half of whom are much older; `by` says which half."""
+    people = everybody(chance)
+    young, old = (table_of(people, chance) for _ in range(2))
+    old = old.with_columns(pl.col("age") + 200, by=pl.col("ward") + " old")
+    return pl.concat([young.with_columns(by=pl.col("ward")), old])
+
+
+def test_equal_cells_of_coarser_releases_have_equal_public_files(tmp_path: Path) -> None:
+    chance = random.Random(6)
+    table = halves(chance)
+    schema = shoal.Schema(
+        quasi=["age", "town"],
+        hierarchies={"town": TOWNS},
+        weights={"age": 100},  # so that it is cut
+        sensitive="pay",
+        never_mix="ward",
+    )
+    hidden: dict[str, Hidden] = {"age": inner, "town": shared}
+    files: list[dict[str, bytes]] = []
+    for turn, one in enumerate((table, twin(table, chance, hidden, by="by"))):
+        finer, out = tmp_path / f"finer{turn}", tmp_path / str(turn)
+        shoal.anonymize(one, schema, require=EVERY, method="Mondrian()", seed=1).write(finer)
+        shoal.coarsen(finer, require=f"KAnonymity(k={2 * SIZE})", seed=1).write(out)
+        files.append(public_files(out))
+    assert_equal(*files)
+
+
+def test_equal_regions_have_equal_public_files(tmp_path: Path) -> None:
+    chance = random.Random(8)
+    table = halves(chance)
+    schema = shoal.Schema(quasi="age", sensitive="pay", never_mix="ward", step={"age": 1})
+    files: list[dict[str, bytes]] = []
+    for turn, one in enumerate((table, twin(table, chance, {"age": inner}, by="by"))):
+        out = tmp_path / str(turn)
+        release = shoal.anonymize(one, schema, require=EVERY, cells="regions", seed=1)
+        assert release.manifest.groups == 2 * WARDS
+        release.write(out)
+        files.append(public_files(out))
+    assert_equal(*files)
+
+
+def test_rows_that_are_left_out_or_kept_back_are_in_no_public_file(tmp_path: Path) -> None:
+    """But by their numbers."""
+    chance = random.Random(7)
+    people = everybody(chance)
+    table = table_of(people, chance)
+    gaps = table_of(people, chance)[:4].with_columns(age=pl.lit(None, pl.Int64))
+    spoiled = gaps.with_columns(
+        height=pl.lit(999, pl.Int64), town=pl.lit("Rome"), pay=pl.lit(-1, pl.Int64)
+    )
+    how: dict[str, Any] = {"require": "KAnonymity(k=3)", "missing": "drop", "hold_out": "10%"}
+    how["hold_out_file"] = tmp_path / "held.csv"
+    schema = shoal.Schema(**PLAIN, never_mix="ward")
+    first = Run.over(pl.concat([table, gaps]), schema, seed=2, **how).release()
+    assert first.kept is not None
+    kept = set(first.kept.tolist())
+    held = pl.Series([row not in kept for row in range(table.height + 4)])[:30]
+    assert held.sum() > 0
+    changed = table.with_columns(
+        pl.when(held).then(other).otherwise(pl.col(name)).alias(name)
+        for name, other in (("age", 99_999), ("town", pl.lit("Rome")), ("pay", 0))
+    )
+    second = Run.over(pl.concat([changed, spoiled]), schema, seed=2, **how).release()
+    files = []
+    for turn, one in enumerate((first, second)):
+        one.write(tmp_path / str(turn))
+        files.append(public_files(tmp_path / str(turn)))
+    assert_equal(*files)
