@@ -18,7 +18,7 @@ narrower cells would exclude as much, and which share of pairings with sensitive
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from common import load, show
@@ -31,6 +31,8 @@ from shoal.methods.splitting import Rule, standing
 from shoal.runs.downcoding import downcoded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
     from numpy.typing import NDArray
 
@@ -133,7 +135,13 @@ def attack(  # noqa: C901
     }
 
 
-def main(rows: int, tried: int) -> None:
+Rows = list[dict[str, Any]]
+
+
+def measured(
+    rows: int = 20_000, tried: int = 1000, cases: Sequence[tuple[str, str]] = tuple(CASES)
+) -> tuple[Rows, Rows, Rows]:
+    """Return what regions lose, how often predicates isolate, and what readers refine."""
     everybody, _ = load("sal_acs2024_500k.csv.gz", None)
     order = np.random.default_rng(3).permutation(everybody.height)
     table = everybody[order[:rows]].select(*QUASI, "income")
@@ -146,7 +154,7 @@ def main(rows: int, tried: int) -> None:
     }  # of the population
     schema = shoal.Schema(quasi=QUASI, sensitive="income", bounds=bounds)
     losses, attacks, refined = [], [], []
-    for require, method in CASES:
+    for require, method in cases:
         for kind in ("tight", "regions"):
             if kind == "regions" and method == "Exchange()":
                 continue
@@ -154,31 +162,42 @@ def main(rows: int, tried: int) -> None:
                 table, schema, require=require, method=method, cells=kind, seed=1
             )
             low, high, group = cells(release, table)
-            found = attack(values, controls, low, high, group, tried)
+            found = attack(values, controls, low, high, group, tried) if tried else {}
             for name, (share, chance) in found.items():
                 attacks.append({
                     "require": require, "method": method, "cells": kind, "predicate": name,
-                    "isolates": f"{share:.1%}", "by chance": f"{chance:.1%}",
-                    "points over": f"{100 * (share - chance):+.1f}",
+                    "isolates": share, "by chance": chance,
                 })  # fmt: skip
             line = {"require": require, "method": method, "cells": kind}
             known = downcoded(as_read(release))
             assert known is not None
             refined.append(line | {
-                "named": f"{known.named:.2%}", "narrower": f"{known.narrower:.2%}",
-                "sensitive": "" if known.sensitive is None else f"{known.sensitive:.2%}",
+                "named": known.named, "narrower": known.narrower,
+                "sensitive": "" if known.sensitive is None else known.sensitive,
             })  # fmt: skip
             lost = loss(low, high, span)
             own = loss(*hulls(values, group[:, None]), span)
             parts = loss(*hulls(values, parts_of(release, low, high)), span)
             losses.append(line | {
-                "loss": f"{lost:.4f}", "tight cells of the groups": f"{own:.4f}",
-                "ratio": f"{lost / own:.3f}", "hulls of the parts": f"{parts:.4f}",
-                "ratio to hulls": f"{lost / parts:.3f}",
+                "loss": lost, "tight cells of the groups": own, "ratio": lost / own,
+                "hulls of the parts": parts, "ratio to hulls": lost / parts,
             })  # fmt: skip
-    show("What regions lose", losses)
-    show("Whom predicates isolate", attacks)
-    show("What a reader refines who knows the method", refined)
+    return losses, attacks, refined
+
+
+def spelled(rows: Rows, form: str) -> list[dict[str, str]]:
+    """Return rows with their numbers as text."""
+    return [
+        {name: f"{one:{form}}" if isinstance(one, float) else one for name, one in row.items()}
+        for row in rows
+    ]
+
+
+def main(rows: int, tried: int) -> None:
+    losses, attacks, refined = measured(rows, tried)
+    show("What regions lose", spelled(losses, ".4f"))
+    show("Whom predicates isolate", spelled(attacks, ".1%"))
+    show("What a reader refines who knows the method", spelled(refined, ".2%"))
 
 
 if __name__ == "__main__":

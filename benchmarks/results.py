@@ -3,10 +3,11 @@
     python benchmarks/results.py [NAME ...]           # measure, and write what was found
     python benchmarks/results.py --check [NAME ...]   # measure, and compare with what is written
 
-Written are docs/results/figures.csv, one line for each figure with its margin, command, version and
-date, and for each figure of the papers the files of papers/all.py. A figure differs if it is off by
-more than its margin, a share of itself. Times are stamped on the pages and not compared. Exit code:
-0 if all agree, 1 if one differs, 2 if a table is missing.
+Written are docs/results/figures.csv, one line for each figure with its page, how it stands there,
+its margin, command, version and date, and for each figure of the papers the files of papers/all.py.
+A figure differs if it is off by more than its margin, a share of itself (of small ones, a share of
+the least that a margin is taken of). Times are stamped on the pages and not compared. Exit code: 0
+if all agree, 1 if one differs, 2 if a table is missing.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -49,6 +51,26 @@ class Result:
     command: str
     measure: Callable[[], Found]
     margin: float = LOSS
+    page: str = "results.md"  # which shows them
+    shown: str | dict[str, str] = "{:.3g}"  # as this, or by what the name of a figure ends with
+    least: float = 1e-3  # of which a margin is taken at least
+
+    def spelled(self, figure: str, value: float) -> str:
+        """Return a figure as its page shows it."""
+        form = (
+            self.shown
+            if isinstance(self.shown, str)
+            else self.shown[figure.rsplit(": ", maxsplit=1)[-1]]
+        )
+        return form.format(value)
+
+
+def of_split() -> Found:
+    """Return what splitting loses on 500,000 rows."""
+    from split import METHODS, search
+
+    frame = load("sal_acs2024_500k.csv.gz")[0]
+    return {f"{method!r}: GCP": float(search(frame, method, 1.0)["GCP"]) for method in METHODS}
 
 
 def of_exchange() -> Found:
@@ -119,30 +141,134 @@ def of_queries() -> Found:
 
 
 def of_peers() -> Found:
-    """Return loss and worst risk of Shoal's own lines beside its peers."""
+    """Return mean loss and worst risk of Shoal's own lines beside its peers, over three orders."""
     sys.path.insert(0, str(HERE))
     from peers.cases import adult, salaries
     from peers.judge import judge
+    from peers.run import ORDERS, K, ordered
 
     found: Found = {}
     for case in (salaries(10_000), salaries(30_000), salaries(100_000), adult()):
         schema = shoal.Schema(quasi=case.quasi, sensitive=case.sensitive)
         for method in ("Mondrian()", "Split()", "Exchange()"):
-            release = shoal.anonymize(case.table, schema, require="KAnonymity(k=10)", method=method)
-            table = release.table.cast(dict.fromkeys(case.quasi, pl.String))
-            judged = judge(table, case, "shoal")
+            judged = []
+            for order in range(ORDERS):
+                release = shoal.anonymize(
+                    ordered(case.table, order), schema, require=f"KAnonymity(k={K})", method=method
+                )
+                table = release.table.cast(dict.fromkeys(case.quasi, pl.String))
+                judged.append(judge(table, case, "shoal"))
             name = f"{case.name}, {case.table.height:,} rows, {method}"
-            found |= {f"{name}: GCP": judged.gcp, f"{name}: risk": judged.risk}
+            found[f"{name}: GCP"] = fmean(one.gcp for one in judged)
+            found[f"{name}: risk"] = max(one.risk for one in judged)
     return found
 
 
+def of_forms() -> Found:
+    """Return errors of counts from two tables as shares of those of a · b / n."""
+    from forms import APART, measured, share
+
+    every = {m: measured("Exchange", m) for m in (5, 7)}
+    return {f"m = {m}": share(one["two-tables"], one[APART]) for m, one in every.items()}
+
+
+def of_regions() -> Found:
+    """Return what regions lose beside tight cells of the same groups and the hulls of parts."""
+    from pointed import CASES, measured
+
+    found = {}
+    for row in measured(tried=0, cases=CASES[:4])[0]:
+        if row["cells"] == "regions":
+            name = f"{row['method']}, {row['require']}"
+            found |= {
+                f"{name}: {what}": row[what] for what in ("loss", "tight cells of the groups")
+            }
+    return found
+
+
+def of_isolating() -> Found:
+    """Return how often predicates isolate a person in a release by Mondrian, in %."""
+    from pointed import CASES, measured
+
+    return {
+        f"{row['require']}, {row['cells']}, {row['predicate']}": 100 * row["isolates"]
+        for row in measured(cases=CASES[:2])[1]
+        if row["predicate"] != "next step"
+    }
+
+
+def of_series() -> Found:
+    """Return the placeholders and the worst posterior after ten rounds of a series, in %."""
+    from series import rounds
+
+    *_, last = rounds()
+    return {name: 100 * last[name] for name in ("placeholders", "worst")}
+
+
+def of_coarsen() -> Found:
+    """Return the loss of coarser releases and its bound as ratios to that of fresh ones."""
+    from coarsen import measured
+
+    every = {epsilon: measured(epsilon) for epsilon in (2000, 4500)}
+    return {
+        f"epsilon = {epsilon}: {name}": one[name]
+        for epsilon, one in every.items()
+        for name in ("ratio", "bound")
+    }
+
+
+def of_estimate() -> Found:
+    """Return what valid answers come to beside the original's, in four samples of census rows."""
+    from estimate import Trial
+
+    trial = Trial("census", "Oblivious()", 0.12, anyway=False)
+    trial.prepare()
+    ratios, errors, held = [], [], []
+    for seed in range(4):
+        one = trial.sample(seed)
+        for truth, own, error, found in zip(
+            one["truth"], *one["original"], one["quantities"], strict=True
+        ):
+            estimate, se, low, high, *_, status = found
+            if status == "valid":
+                ratios.append(estimate / own)
+                errors.append(se / error)
+                held.append(low <= truth <= high)
+    return {
+        "estimate / original's": median(ratios),
+        "standard error / original's": median(errors),
+        "coverage": fmean(held),
+    }
+
+
+POINTED = "python benchmarks/pointed.py"
 RESULTS_OF = {
+    "split": Result("python benchmarks/split.py", of_split),
     "exchange": Result("python benchmarks/exchange.py", of_exchange),
     "limit": Result("python benchmarks/limit.py", of_limit),
-    "squares": Result("python benchmarks/squares.py", of_squares, SQUARES),
+    "squares": Result("python benchmarks/squares.py", of_squares, SQUARES, shown="{:.4f}"),
     "freeform": Result("python benchmarks/freeform.py", of_freeform),
-    "queries": Result("python benchmarks/queries.py", of_queries, ERROR),
-    "peers": Result("python benchmarks/peers/run.py --environment DIR", of_peers),
+    "queries": Result("python benchmarks/queries.py", of_queries, ERROR, shown="{:.1%}"),
+    "peers": Result(
+        "python benchmarks/peers/run.py --ours",
+        of_peers,
+        page="peers.md",
+        shown={"GCP": "{:.4f}", "risk": "{:.2f}"},
+    ),
+    "forms": Result(
+        "python benchmarks/forms.py", of_forms, ERROR, "definitions/forms/two-tables.md", "{:.2f}"
+    ),
+    "regions": Result(POINTED, of_regions, page="definitions/cells.md", shown="{:.4f}"),
+    "isolating": Result(  # of 1,000 groups, so within 3 points
+        POINTED, of_isolating, 0.03, "definitions/cells.md", "{:.0f} %", least=100
+    ),
+    "series": Result(
+        "python benchmarks/series.py", of_series, page="definitions/series.md", shown="{:.0f} %"
+    ),
+    "estimate": Result("python benchmarks/estimate.py", of_estimate, ERROR, shown="{:.2f}"),
+    "coarsen": Result(
+        "python benchmarks/coarsen.py", of_coarsen, page="definitions/series.md", shown="{:.3f}"
+    ),
 }
 
 
@@ -182,13 +308,15 @@ def of_paper(figure: Figure) -> Found:
     return from_file(measured.select(name for name in measured.columns if name in known.columns))
 
 
-def differing(written: Found, found: Found, margin: Callable[[str], float]) -> Iterator[str]:
+def differing(
+    written: Found, found: Found, margin: Callable[[str], float], least: float = 1e-3
+) -> Iterator[str]:
     """Yield a line for each figure that is missing or off by more than its margin."""
     for name in sorted({*written, *found}):
         before, now = written.get(name), found.get(name)
         if before is None or now is None:
             yield f"{name}: {'is not written' if before is None else 'was not measured again'}"
-        elif abs(now - before) > margin(name) * max(abs(before), 1e-3):
+        elif abs(now - before) > margin(name) * max(abs(before), least):
             yield f"{name}: {now:.5g} now, {before:.5g} written (margin {margin(name):.0%})"
 
 
@@ -206,7 +334,12 @@ def write(name: str, found: Found) -> None:
     lines = [row for row in read().values() if row["result"] != name]
     stamp = {"version": shoal.__version__, "date": datetime.now(UTC).date().isoformat()}
     lines += [
-        {"result": name, "figure": figure, "value": f"{value:.5g}", "margin": f"{result.margin}"}
+        {"result": name, "figure": figure, "value": f"{value:.5g}"}
+        | {
+            "page": result.page,
+            "shown": result.spelled(figure, value),
+            "margin": f"{result.margin}",
+        }
         | {"command": result.command, **stamp}
         for figure, value in found.items()
     ]
@@ -222,8 +355,8 @@ def check(name: str) -> list[str]:
         known = {
             row["figure"]: float(row["value"]) for row in read().values() if row["result"] == name
         }
-        found, margin = RESULTS_OF[name].measure(), RESULTS_OF[name].margin
-        return [*differing(known, found, lambda _: margin)]
+        result = RESULTS_OF[name]
+        return [*differing(known, result.measure(), lambda _: result.margin, result.least)]
     written = from_file(pl.read_csv(RESULTS / f"{name}.csv"))
     found = of_paper(papers()[name])
     return [*differing(written, found, lambda figure: MEASURES[figure.rpartition(": ")[2]])]

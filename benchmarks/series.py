@@ -13,12 +13,16 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from common import load
 
 import shoal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PEOPLE, SHARE, ROUNDS = 5000, 10, 10
 EPSILON, M = 2000, 5
@@ -66,10 +70,9 @@ def near(values: Counter[int], own: int) -> float:
     return sum(n for v, n in values.items() if abs(v - own) <= EPSILON) / values.total()
 
 
-def main() -> None:
-    """Publish all rounds, and print what each of them comes to."""
-    table, source = load("sal_acs2024_500k.csv.gz", 100_000)
-    print(f"{PEOPLE:,} people, {source}; epsilon {EPSILON}, m {M}")
+def rounds() -> Iterator[dict[str, float]]:
+    """Publish all rounds, and yield what each of them comes to."""
+    table, _ = load("sal_acs2024_500k.csv.gz", 100_000)
     draw = np.random.default_rng(5)
     pool = draw.permutation(table.height)
     now, used = list(pool[:PEOPLE]), PEOPLE
@@ -102,12 +105,23 @@ def main() -> None:
                 values.setdefault(group, Counter())[income] += 1
             attacker.sees(where, values, own)
             facts = done.facts
-            print(
-                f"round {turn}: {facts['rows']:,} rows, counterfeits "
-                f"{1 - facts['people'] / facts['rows']:.1%}, GCP {facts['loss']['gcp']:.4f}, worst "
-                f"posterior {attacker.worst:.3f} (1/m = {1 / M:.3f})",
-                flush=True,
-            )
+            yield {
+                "rows": facts["rows"],
+                "placeholders": 1 - facts["people"] / facts["rows"],
+                "gcp": facts["loss"]["gcp"],
+                "worst": attacker.worst,
+            }
+
+
+def main() -> None:
+    """Print every round."""
+    print(f"{PEOPLE:,} people; epsilon {EPSILON}, m {M}")
+    for turn, one in enumerate(rounds()):
+        print(
+            f"round {turn}: {one['rows']:,} rows, counterfeits {one['placeholders']:.1%}, "
+            f"GCP {one['gcp']:.4f}, worst posterior {one['worst']:.3f} (1/m = {1 / M:.3f})",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

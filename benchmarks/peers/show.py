@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import csv
 import json
+from datetime import date
+from itertools import groupby
 from pathlib import Path
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from shoal.views.charts.comparison import comparison_chart
@@ -28,7 +31,7 @@ Line = dict[str, Any]
 
 def show() -> None:
     """Write the tables into the page, and the pictures beside the figures."""
-    releases, audits = read(RELEASES), read(AUDITS)
+    releases, audits = together(read(RELEASES)), read(AUDITS)
     facts = json.loads(FACTS.read_text("utf-8"))
     page = PAGE.read_text("utf-8")
     salaries, adult = (
@@ -51,6 +54,7 @@ def show() -> None:
 def read(path: Path) -> list[Line]:
     """Read figures; what was not measured is None."""
     words = {"table", "source", "library", "method", "require", "status", "levels"}
+    words |= {"version", "date"}
     with path.open(encoding="utf-8", newline="") as file:
         return [
             {k: v if k in words else float(v) if v else None for k, v in line.items()}
@@ -73,9 +77,35 @@ def said(facts: Line) -> str:
     """Say when and with what the figures were made."""
     known = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     return (
-        f"{facts['date']}, {facts['cores']} cores; k = {facts['k']}; stopped "
-        f"after {facts['limit']:.0f} s; {known}. Command: `{facts['command']}`."
+        f"{facts['cores']} cores; k = {facts['k']}; stopped after {facts['limit']:.0f} s; {known}. "
+        "Command: `python benchmarks/peers/run.py --environment DIR`, or `--ours` for Shoal alone."
     )
+
+
+def together(lines: Sequence[Line]) -> list[Line]:
+    """Return one line for all orders of the rows: mean loss, median times, worst risk."""
+    found = []
+    names = ("table", "rows", "library", "method", "require")
+    for _, some in groupby(lines, lambda line: [line[name] for name in names]):
+        runs = list(some)
+        line = runs[0] | {"orders": len(runs)}
+        if not line["status"]:
+            losses = [one["gcp"] for one in runs]
+            line |= {"gcp": fmean(losses), "least": min(losses), "most": max(losses)}
+            for name in ("seconds", "cpu", "call", "megabytes", "likely"):
+                line[name] = None if line[name] is None else median(one[name] for one in runs)
+            line["risk"] = max(one["risk"] for one in runs)
+            line["smallest"] = min(one["smallest"] for one in runs)
+        found.append(line)
+    return found
+
+
+def stamp(line: Line) -> str:
+    """Return the version and the day that a line is from."""
+    if not line["date"]:
+        return ""
+    day = date.fromisoformat(line["date"])
+    return f"{line['version']}, {day.day} {day:%b %Y}"
 
 
 def releases_table(lines: Sequence[Line]) -> str:
@@ -89,12 +119,13 @@ def releases_table(lines: Sequence[Line]) -> str:
             [
                 f"{line['rows']:,.0f}",
                 who.replace(" with hierarchies`", "` with hierarchies"),
-                _figure(line["gcp"], ".4f"),
+                _loss(line),
                 _figure(line["risk"], ".2f"),
                 *_taken(line),
                 _figure(line["left_out"], ",.0f"),
                 _figure(line["smallest"], ",.0f"),
                 _figure(line["likely"], ".1%"),
+                stamp(line),
             ]
         )
     return markdown(
@@ -110,9 +141,17 @@ def releases_table(lines: Sequence[Line]) -> str:
             "left out",
             "smallest group",
             "rows at 1/2 or more",
+            "version",
         ],
         rows,
     )
+
+
+def _loss(line: Line) -> str:
+    """Spell a loss, with the least and the most of several orders of the rows."""
+    if line["gcp"] is None or line["orders"] == 1:
+        return _figure(line["gcp"], ".4f")
+    return f"{line['gcp']:.4f} ({line['least']:.4f} to {line['most']:.4f})"
 
 
 def _taken(line: Line) -> list[str]:
@@ -131,7 +170,7 @@ def _taken(line: Line) -> list[str]:
 def audits_table(lines: Sequence[Line]) -> str:
     """Return what audits took as a Markdown table."""
     return markdown(
-        ["table", "rows", "by", "seconds", "CPU s", "MB", "levels measured"],
+        ["table", "rows", "by", "seconds", "CPU s", "MB", "levels measured", "version"],
         [
             [
                 line["table"],
@@ -141,6 +180,7 @@ def audits_table(lines: Sequence[Line]) -> str:
                 _taken(line | {"call": None})[2],
                 _figure(line["megabytes"], ",.0f"),
                 line["levels"] or "none",
+                stamp(line),
             ]
             for line in lines
         ],
@@ -149,7 +189,7 @@ def audits_table(lines: Sequence[Line]) -> str:
 
 def markdown(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table; all columns but those of words are set to the right."""
-    words = {"by", "table", "levels measured"}
+    words = {"by", "table", "levels measured", "version"}
     rule = ["---" if name in words else "---:" for name in names]
     return "\n".join(f"| {' | '.join(row)} |" for row in (names, rule, *rows))
 
@@ -179,7 +219,7 @@ def seconds_chart(lines: Sequence[Line], limit: float) -> str:
             "peer": line["library"] != "Shoal",
         }
         for line in lines
-        if line["seconds"] is not None
+        if line["cpu"] is not None
     ]
     stopped = any(not value["ended"] for value in values)
     dash = {

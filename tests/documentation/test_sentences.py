@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -26,10 +27,65 @@ def listed() -> list[Any]:
         ("docstrings", "Publish a table"),
         ("documentation", "columns of names or free text, which identify people"),
         ("README", "shoal"),
+        ("attributes", "Choose a table: CSV, Excel"),  # what a screen reader says
+        ("attributes", "for example research partners"),  # a placeholder
+        ("scripts", "Shoal is working out what you changed."),  # a style sheet's
+        ("norms", "Threats: who may attack, deliberately or by accident?"),
+        ("loaders", "Reads a release into R"),
+        ("loaders", "The release has no"),
     ],
 )
 def test_every_kind_of_sentence_is_there(listed, part, said):
     assert any(said in one.text for one in listed if one.part == part)
+
+
+def test_what_is_no_sentence_is_not_listed(listed):
+    for one in listed:
+        if one.part in {"code", "docstrings", "templates", "attributes", "scripts"}:
+            assert not re.search(
+                r"\[::1\]|\(\?|\bSELECT\b|</?(div|svg|p|b)\b|>>>|-{4}", one.text
+            ), one
+
+
+def test_parts_of_a_page_that_are_no_paragraph_are_listed_too(tmp_path):
+    page = tmp_path / "some.html"
+    page.write_text(
+        '<p>A line first.</p>\n<input placeholder="for example {{ name }} of yours" title="no">'
+        '{{ "one of these" if x else "each of the others" }}'
+    )
+    assert [(one.part, one.line, one.text) for one in listing.in_template(page)] == [
+        ("attributes", 2, "for example {…} of yours"),
+        ("templates", 2, "one of these"),
+        ("templates", 2, "each of the others"),
+        ("templates", 1, "A line first."),
+    ]
+    script = tmp_path / "some.js"
+    script.write_text("// A comment of ours\nf(`It holds ${n} rows`, '#a, #b, #c', \"a.b.c\")\n")
+    assert [one.text for one in listing.in_script(script)] == ["It holds {…} rows"]
+    norm = tmp_path / "some.toml"
+    norm.write_text('title = "A norm of ours"\n[[section]]\nanswer = ["a b c", "d"]\n')
+    assert [(one.line, one.text) for one in listing.in_norm(norm)] == [(1, "A norm of ours")]
+    loader = tmp_path / "load.R"
+    loader.write_text(
+        '# Reads all of it\n# into R.\n#\n#   f(x) of code\nstop("There is no ", x)\n'
+    )
+    assert [(one.line, one.text) for one in listing.in_loader(loader)] == [
+        (1, "Reads all of it into R."),
+        (5, "There is no"),
+    ]
+
+
+def test_signatures_queries_references_and_lists_of_words_are_no_sentences(tmp_path):
+    code = tmp_path / "some.py"
+    code.write_text(
+        'a = "void(int32[::1], int64[::1], int64)"\nb = "SELECT one FROM two"\n'
+        'c = "Li, Tao, Xiao, SIGMOD 2008"\nd = "red green blue".split()\n'
+        'e = \'<div class="a b" title="What it shows">One of them</div>\'\n'
+    )
+    assert [(one.part, one.text) for one in listing.in_code(code)] == [
+        ("attributes", "What it shows"),
+        ("templates", "One of them"),
+    ]
 
 
 def test_lines_are_those_of_the_files(listed):

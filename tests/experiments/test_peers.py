@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from itertools import pairwise
 
@@ -10,7 +11,18 @@ import pytest
 from peers.cases import Case, arx_levels, halved
 from peers.judge import anonypy_range, anonypy_set, judge, node_speller, respell
 from peers.measure import measure
-from peers.show import audits_table, loss_chart, put, read, releases_table, seconds_chart
+from peers.run import Book, ordered
+from peers.show import (
+    PAGE,
+    RELEASES,
+    audits_table,
+    loss_chart,
+    put,
+    read,
+    releases_table,
+    seconds_chart,
+    together,
+)
 
 import shoal
 
@@ -201,12 +213,15 @@ def test_a_command_that_fails_says_why():
 
 # Tables and pictures
 
-LINES = """table,source,rows,library,method,require,seconds,cpu,megabytes,status,call,gcp,left_out,\
-smallest,risk,likely
-salaries,here,100,anonypy,Mondrian,KAnonymity(k=10),2.04,1.5,80.4,,1.2,0.25,0,10,0.75,0.125
-salaries,here,100,Shoal,Exchange(),KAnonymity(k=10) and Any,1.0,1.0,200,,0.5,0.125,0,10,0.2,0
-salaries,here,500,anonypy,Mondrian,KAnonymity(k=10),9.0,8.0,90,stopped after 9 s,,,,,,
-salaries,here,500,Shoal,Exchange(),KAnonymity(k=10) and Any,2.0,1.0,200,,0.5,0.0625,0,10,0.2,0
+OLD, NEW = "0.2.1,2026-11-15", "0.2.0,2026-11-19"
+LINES = f"""table,source,rows,library,method,require,seconds,cpu,megabytes,status,call,gcp,\
+left_out,smallest,risk,likely,order,version,date
+salaries,here,100,anonypy,Mondrian,KAnonymity(k=10),2.04,1.5,80.4,,1.2,0.25,0,10,0.75,0.125,0,{OLD}
+salaries,here,100,Shoal,Exchange(),KAnonymity(k=10) and Any,1,1,200,,0.5,0.120,0,10,0.2,0,0,{NEW}
+salaries,here,100,Shoal,Exchange(),KAnonymity(k=10) and Any,1,1,200,,0.5,0.125,0,11,0.2,0,1,{NEW}
+salaries,here,100,Shoal,Exchange(),KAnonymity(k=10) and Any,9,1,200,,0.5,0.130,0,12,0.1,0,2,{NEW}
+salaries,here,500,anonypy,Mondrian,KAnonymity(k=10),9.0,8.0,90,stopped after 9 s,,,,,,,0,{OLD}
+salaries,here,500,Shoal,Exchange(),KAnonymity(k=10) and Any,2,1,200,,0.5,0.0625,0,10,0.2,0,0,{NEW}
 """
 
 
@@ -214,28 +229,77 @@ salaries,here,500,Shoal,Exchange(),KAnonymity(k=10) and Any,2.0,1.0,200,,0.5,0.0
 def lines(tmp_path):
     path = tmp_path / "peers.csv"
     path.write_text(LINES, "utf-8")
-    return read(path)
+    return together(read(path))
 
 
 def test_releases_as_a_table(lines):
     shown = releases_table(lines).splitlines()
     assert shown[2] == (
-        "| 100 | anonypy Mondrian | 0.2500 | 0.75 | 2.0 | 1.2 | 1.5 | 80 | 0 | 10 | 12.5% |"
+        "| 100 | anonypy Mondrian | 0.2500 | 0.75 | 2.0 | 1.2 | 1.5 | 80 | 0 | 10 | 12.5% "
+        "| 0.2.1, 15 Nov 2026 |"
     )
-    assert shown[3].startswith("| 100 | Shoal `Exchange()`, `Any` too | 0.1250 | 0.20 | 1.0 |")
     assert shown[4] == (
-        "| 500 | anonypy Mondrian |  |  | stopped after 9 s |  | over 8 | 90 |  |  |  |"
+        "| 500 | anonypy Mondrian |  |  | stopped after 9 s |  | over 8 | 90 |  |  |  "
+        "| 0.2.1, 15 Nov 2026 |"
     )
     assert len({line.count("|") for line in shown}) == 1
 
 
+def test_orders_of_the_rows_are_one_line_with_their_spread(lines):
+    """The mean and the ends of the losses, medians of times, and the worst risk of any."""
+    shown = releases_table(lines).splitlines()
+    assert shown[3] == (
+        "| 100 | Shoal `Exchange()`, `Any` too | 0.1250 (0.1200 to 0.1300) | 0.20 | 1.0 | 0.5 "
+        "| 1.0 | 200 | 0 | 10 | 0.0% | 0.2.0, 19 Nov 2026 |"
+    )
+    assert len(shown) == 6
+
+
+def test_an_order_is_the_same_rows(tmp_path):
+    assert ordered(TABLE, 0).equals(TABLE)
+    assert not ordered(TABLE, 1).equals(TABLE)
+    assert ordered(TABLE, 1).sort("age").equals(TABLE.sort("age"))
+    assert ordered(TABLE, 1).equals(ordered(TABLE, 1))
+
+
+def test_lines_that_are_measured_again_take_the_place_of_those_of_before(tmp_path):
+    path = tmp_path / "peers.csv"
+    path.write_text(LINES, "utf-8")
+    names = path.read_text("utf-8").splitlines()[0].split(",")
+    book = Book(path, names, {"Shoal": {"version": "9", "date": "2027-01-01"}})
+    line = {"table": "salaries", "rows": 100, "library": "Shoal", "method": "Other()"}
+    for order in range(2):
+        book.add(line | {"order": order})
+    kept = read(path)
+    assert [(one["library"], one["rows"], one["order"], one["version"]) for one in kept] == [
+        ("anonypy", 100, 0, "0.2.1"),
+        ("Shoal", 100, 0, "9"),
+        ("Shoal", 100, 1, "9"),
+        ("anonypy", 500, 0, "0.2.1"),
+        ("Shoal", 500, 0, "0.2.0"),
+    ]
+
+
+def test_the_page_shows_what_is_measured_and_names_one_version_of_shoal():
+    page = PAGE.read_text("utf-8")
+    lines = together(read(RELEASES))
+    for mark in ("salaries", "adult"):
+        shown = releases_table([line for line in lines if line["table"] == mark])
+        assert shown in page
+    ours = {line["version"] for line in lines if line["library"] == "Shoal"}
+    assert len(ours) == 1
+    assert not re.search(r"\b0\.1\.0\b", page)
+    assert all(line["orders"] == 3 for line in lines if line["library"] == "Shoal" and line["gcp"])
+
+
 def test_audits_as_a_table():
     line = {"table": "adult", "rows": 30.0, "library": "pycanon", "seconds": 1.0, "cpu": 1.0}
+    line |= {"version": "1.3.5", "date": "2026-11-15"}
     ended = line | {"megabytes": 70.0, "status": "", "levels": "k, t"}
     untried = line | {"cpu": None, "megabytes": None, "status": "not tried", "levels": ""}
     assert audits_table([ended, untried]).splitlines()[2:] == [
-        "| adult | 30 | pycanon | 1.0 | 1.0 | 70 | k, t |",
-        "| adult | 30 | pycanon | not tried |  |  | none |",
+        "| adult | 30 | pycanon | 1.0 | 1.0 | 70 | k, t | 1.3.5, 15 Nov 2026 |",
+        "| adult | 30 | pycanon | not tried |  |  | none | 1.3.5, 15 Nov 2026 |",
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -53,11 +54,20 @@ def test_every_written_figure_has_its_command_version_and_date():
 
 def test_every_written_figure_is_the_one_that_its_page_shows():
     docs = BENCHMARKS.parent / "docs"
-    page = (docs / "results.md").read_text("utf-8")
     figures = pl.read_csv(docs / "results" / "figures.csv", infer_schema=False)
-    shown = figures.filter(pl.col("result").is_in(["exchange", "limit", "squares", "freeform"]))
-    assert shown.height > 40
-    assert [one for one in shown["value"] if one not in page] == []
+    assert figures.height > 100
+    pages = {page: (docs / page).read_text("utf-8") for page in figures["page"].unique()}
+    assert [
+        (one["result"], one["figure"], one["shown"])
+        for one in figures.to_dicts()
+        if not re.search(rf"(?<![\d.]){re.escape(one['shown'])}(?!\d)", pages[one["page"]])
+    ] == []
+
+
+def test_every_result_is_written_with_its_page_and_command(results):
+    figures = pl.read_csv(BENCHMARKS.parent / "docs" / "results" / "figures.csv")
+    written = set(figures.select("result", "page", "command").rows())
+    assert written == {(k, one.page, one.command) for k, one in results.RESULTS_OF.items()}
 
 
 def test_what_is_written_of_squares_is_not_above_what_others_reach():
