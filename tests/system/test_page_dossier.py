@@ -1,6 +1,7 @@
 """The dossier on the page: a norm is chosen, people answer, and two files come of it."""
 
 import io
+import tomllib
 import zipfile
 
 import pytest
@@ -40,6 +41,21 @@ def test_every_norm_is_one_click_from_the_verdict(made, norm):
     public = client.get(f"{run}/dossier/{norm}/public.html")
     assert 'data-kind="computed"' in public.text
     assert "anonymous" in public.text.split("does not say that")[1][:60]
+
+
+def test_an_expert_answers_for_each_column(made):
+    client, _, run = made
+    shown = client.get(f"{run}/dossier/hipaa").text
+    assert 'aria-label="Replicability of age"' in shown
+    said = {"replicability-0": "high", "availability-0": "in a register", "replicability-1": ""}
+    assert client.post(f"{run}/dossier/hipaa", data=said).status_code == 303
+    shown = client.get(f"{run}/dossier/hipaa").text
+    assert 'name="replicability-0" value="high"' in shown
+    schema = tomllib.loads(client.get(f"{run}/shoal.toml").text)
+    assert schema["context"]["replicability"] == "age: high"
+    public = client.get(f"{run}/dossier/hipaa/public.html").text
+    assert "<td>in a register</td>" in public
+    assert "<td>to be answered</td>" in public
 
 
 def test_answers_reach_the_public_part_and_the_schema_file_and_nothing_else(made):

@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, RedirectResponse
 from starlette.routing import Route
 
 from shoal.views import words as views
-from shoal.views.dossier import NORMS, read_norm
+from shoal.views.dossier import NORMS, by_column, read_norm
 from shoal.web.draft import CONTEXT
 from shoal.web.guard import REPORT_POLICY
 from shoal.web.looking import MOST_FIELDS
@@ -20,6 +20,9 @@ from shoal.web.pages import page
 from shoal.web.publishing import release_to_take
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.datastructures import FormData
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -55,9 +58,18 @@ async def show_dossier(request: Request) -> Response:
     job, table, draft, name = _asked(request)
     norm = read_norm(name)
     answers = job.outcome["manifest"].get(CONTEXT, {}) | draft.rest.get(CONTEXT, {})
-    asks = [one for section in norm["section"] for one in section["field"] if "answer" in one]
-    left = sum(not all(answers.get(key) for key in one["answer"]) for one in asks)
+    fields = [one for section in norm["section"] for one in section["field"]]
+    asks = [one for one in fields if "answer" in one or "columns" in one]
+    names = _columns(job)
+    told = {key: by_column(answers.get(key, ""), names)[0]
+            for one in asks for key in one.get("columns", ())}  # fmt: skip
+    left = sum(
+        not all(answers.get(key) for key in one.get("answer", ()))
+        or any(len(told[key]) < len(names) for key in one.get("columns", ()))
+        for one in asks
+    )
     known = {"norm": norm, "asks": asks, "answers": answers, "left": left}
+    known |= {"names": names, "told": told}
     return page("dossier.html", job=job, table=table, **known)
 
 
@@ -68,6 +80,7 @@ async def answer_dossier(request: Request) -> Response:
             for key in one.get("answer", ())}  # fmt: skip
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
         said = {key: _lines(str(form[key])) for key in keys if key in form}
+        said |= _by_column(job, name, form, draft.rest.get(CONTEXT, {}))
     answered = deepcopy(draft)
     known = {key: text for key, text in (draft.rest.get(CONTEXT, {}) | said).items() if text}
     answered.rest[CONTEXT] = known
@@ -77,6 +90,25 @@ async def answer_dossier(request: Request) -> Response:
     if table is not None:
         table.asked.rest[CONTEXT] = table.asked.rest.get(CONTEXT, {}) | known
     return RedirectResponse(f"/runs/{job.id}/dossier/{name}#saved", 303)
+
+
+def _columns(job: Job) -> list[str]:
+    """Return the published columns, for each of which some norms ask people."""
+    return [one["name"] for one in job.outcome["manifest"]["columns"]]
+
+
+def _by_column(job: Job, norm: str, form: FormData, before: Mapping[str, str]) -> dict[str, str]:
+    """Return the answers that people give for each column, after lines that name no column."""
+    found = {}
+    for key in (key for section in read_norm(norm)["section"] for one in section["field"]
+                for key in one.get("columns", ())):  # fmt: skip
+        said = {name: _lines(str(form.get(f"{key}-{place}", "")))
+                for place, name in enumerate(_columns(job))}  # fmt: skip
+        if f"{key}-0" in form:
+            others = by_column(before.get(key, ""), list(said))[1]
+            lines = [f"{name}: {text}" for name, text in said.items() if text]
+            found[key] = "\n".join([*others, *lines])
+    return found
 
 
 def _lines(text: str) -> str:
