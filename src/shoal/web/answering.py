@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, RedirectResponse
 from starlette.routing import Route
@@ -18,6 +20,8 @@ from shoal.web.guard import REPORT_POLICY
 from shoal.web.looking import MOST_FIELDS
 from shoal.web.pages import page
 from shoal.web.publishing import release_to_take
+from shoal.web.state import room_for, stored_name
+from shoal.web.worker import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +38,7 @@ PARTS = {"public": "", "private": "-private"}
 KINDS = {"html": "text/html", "docx": "application/octet-stream"}
 SCHEMA = "shoal.toml"
 CERTIFICATE = "certificate.html"
+CONTROLS = "controls"
 
 
 def _asked(request: Request) -> tuple[Job, Table | None, Draft, str]:
@@ -69,7 +74,7 @@ async def show_dossier(request: Request) -> Response:
         for one in asks
     )
     known = {"norm": norm, "asks": asks, "answers": answers, "left": left}
-    known |= {"names": names, "told": told}
+    known |= {"names": names, "told": told, "controls": _controls(job) is not None}
     return page("dossier.html", job=job, table=table, **known)
 
 
@@ -130,6 +135,32 @@ async def dossier_file(request: Request) -> Response:
     return FileResponse(path, media_type=KINDS[kind], filename=path.name)
 
 
+def _controls(job: Job) -> Path | None:
+    """Return where the people are who are not in the release, None where nobody gave them."""
+    return next(iter(job.folder.glob(f"{CONTROLS}*")), None)
+
+
+async def take_controls(request: Request) -> Response:
+    """Take people who are not in the release, for the annex; without a file none are known."""
+    job, table, draft, name = _asked(request)
+    if table is None:
+        raise HTTPException(404)
+    async with request.form(max_files=1, max_fields=1) as form:
+        file = form.get("controls")
+        if old := _controls(job):
+            old.unlink()
+        if isinstance(file, UploadFile) and file.filename:
+            kept = job.folder / f"{CONTROLS}-{stored_name(file.filename)}"
+            with kept.open("xb") as target:
+                await run_in_threadpool(shutil.copyfileobj, file.file, target)
+            try:
+                await _write(request, job, table, draft, name, "html")
+            except Refused as refused:
+                kept.unlink()
+                raise Refused(refused.refusal.about(kept.name, file.filename)) from None
+    return RedirectResponse(f"/runs/{job.id}/dossier/{name}#annex", 303)
+
+
 async def _write(
     request: Request, job: Job, table: Table | None, draft: Draft, norm: str, kind: str
 ) -> Path:
@@ -140,6 +171,8 @@ async def _write(
     known |= {"output": str(job.folder / f"dossier-{norm}.{kind}")}
     if table is not None:
         known |= {"path": str(table.path)}
+        if control := _controls(job):
+            known |= {"control": str(control), "memory": room_for(control) + room_for(table.path)}
     async with job.certifying:
         (job.folder / SCHEMA).write_text(draft.toml(), "utf-8", newline="\n")
         return Path(await run_in_threadpool(shelf.bench.call, "dossier", **known))
@@ -166,5 +199,6 @@ ROUTES = [
     Route("/runs/{job}/dossier", choose_norm, methods=["POST"]),
     Route("/runs/{job}/dossier/{norm}", show_dossier),
     Route("/runs/{job}/dossier/{norm}", answer_dossier, methods=["POST"]),
+    Route("/runs/{job}/dossier/{norm}/controls", take_controls, methods=["POST"]),
     Route("/runs/{job}/dossier/{norm}/{part}.{kind}", dossier_file),
 ]
