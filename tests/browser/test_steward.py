@@ -1,11 +1,14 @@
 """Deciding by keyboard, on a phone and in the dark, with a person to look at."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 import chromium
 import pages
 from browser.test_page import LOOKS, choose, tab
+from messy import MESSY
 
 pytestmark = pytest.mark.browser
 
@@ -49,6 +52,56 @@ def test_a_steward_sees_a_person_while_deciding(started, served):
         page.keyboard.press("End")
         expect(page.get_by_test_id("weigh-age")).to_have_value("9")
         expect(page.get_by_test_id("undo")).to_be_visible()
+
+
+def reach(page, testid):
+    """Press Tab until a control has the focus, as somebody without a mouse does."""
+    for _ in range(400):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.dataset.testid") == testid:
+            return
+    pytest.fail(f"Tab does not reach {testid}.")
+
+
+@pytest.mark.long
+def test_a_messy_file_becomes_a_dossier_by_keyboard(started, served, tmp_path):
+    path = next(one for one in MESSY if one.name == "merged").write(tmp_path)
+    klinik = path.rename(tmp_path / "klinik.xlsx")
+    with tab(started, served) as page:
+        page.get_by_test_id("table-file").set_input_files(str(klinik))
+        expect(page.get_by_role("heading", level=1)).to_have_text("Is this your table?")
+        expect(page.get_by_test_id("requirement")).to_be_visible()
+        look(page)
+        reach(page, "confirm-table")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("What could a stranger know?")
+        expect(page.get_by_test_id("person-view")).to_contain_text("estimated")
+        for _ in range(20):
+            page.wait_for_timeout(500)
+            asked = page.locator("[data-testid=answer-as_proposed], [data-testid=answer-unchanged]")
+            if page.get_by_test_id("publish").is_enabled() or not asked.count():
+                break
+            reach(page, asked.first.get_attribute("data-testid"))
+            page.keyboard.press("Enter")
+        expect(page.get_by_test_id("publish")).to_be_enabled()
+        reach(page, "publish")
+        page.keyboard.press("Enter")
+        expect(page.get_by_test_id("verdict")).to_contain_text(re.compile(r"^\s*Holds"))
+        look(page)
+        reach(page, "dossier")
+        page.keyboard.press("Enter")
+        expect(page.locator(".lead")).to_contain_text("from a person")
+        look(page)
+        reach(page, "answer-institution")
+        page.keyboard.type("Klinikum Nordufer")
+        page.keyboard.press("Enter")
+        expect(page.get_by_test_id("saved")).to_be_visible()
+        expect(page.get_by_test_id("answer-institution")).to_have_value("Klinikum Nordufer")
+        reach(page, "dossier-public")
+        with page.expect_popup() as waiting:
+            page.keyboard.press("Enter")
+        expect(waiting.value.locator("body")).to_contain_text("Klinikum Nordufer")
+        assert chromium.complaints(waiting.value) == []
 
 
 @pytest.mark.long

@@ -12,6 +12,7 @@ import pytest
 
 import shoal
 from shoal.ask.fields import CONTEXT
+from shoal.audit.safe_harbor import SMALL_ZIP3
 from shoal.release.statement import ANSWERS
 from shoal.views.annex import PRIVATE_FACTS
 from shoal.views.answers import PUBLIC_FACTS
@@ -73,6 +74,7 @@ def test_a_norm_is_a_file_that_asks_for_what_there_is(norm):
         assert ("fact" in one) != ("answer" in one)
         if "fact" in one:
             assert one["fact"] in PUBLIC_FACTS
+            assert {*one.get("columns", ())} <= {*ANSWERS}
         else:
             assert {*one["answer"]} <= {*ANSWERS, *CONTEXT}
             assert one["who"]
@@ -81,8 +83,41 @@ def test_a_norm_is_a_file_that_asks_for_what_there_is(norm):
 
 
 def test_every_answer_is_asked_for():
-    asked = {key for norm in NORMS for one in fields_of(norm)[0] for key in one.get("answer", ())}
+    fields = [one for norm in NORMS for one in fields_of(norm)[0]]
+    asked = {key for one in fields for key in (*one.get("answer", ()), *one.get("columns", ()))}
     assert asked | {"population_size"} == {*ANSWERS, *CONTEXT}
+
+
+def test_the_list_of_small_zip_areas_stands_in_the_dossier(place):
+    page, _ = write(place, "hipaa", "zips.html")
+    assert ", ".join(SMALL_ZIP3) in text_of(page)
+
+
+def test_an_expert_answers_for_each_column(place):
+    """Three criteria, of which one is measured; the others were one question about all columns."""
+
+    def asked(name, said):
+        (place / "columns.toml").write_text(f"{SCHEMA}{said}")
+        page, _ = write(place, "hipaa", name, schema=place / "columns.toml")
+        every = re.split(r'(?=<div class="field)', page)
+        (field,) = [one for one in every if "replicability and availability of each" in one]
+        rows = re.findall(r"<tr>(.*?)</tr>", field, re.DOTALL)
+        return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", one) for one in rows], field
+
+    rows, field = asked("columns-1.html", 'replicability = "age: high\\nnobody: knows"\n')
+    assert rows[0][-2:] == ["Replicability", "Availability"]
+    assert [(one[0], *one[-2:]) for one in rows[1:]] == [
+        ("age", "high", "to be answered"),
+        ("town", "to be answered", "to be answered"),
+        ("pay", "to be answered", "to be answered"),
+    ]
+    assert all(one[1].isdigit() for one in rows[1:])  # how many cells differ
+    assert 'data-kind="open"' in field
+    assert "nobody: knows" in field
+    every = "age: a\\ntown: b\\npay: c"
+    rows, field = asked("columns-2.html", f'replicability = "{every}"\navailability = "{every}"\n')
+    assert [one[-1] for one in rows[1:]] == ["a", "b", "c"]
+    assert 'data-kind="answered"' in field
 
 
 @pytest.mark.parametrize("norm", NORMS)

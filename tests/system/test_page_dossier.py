@@ -1,6 +1,7 @@
 """The dossier on the page: a norm is chosen, people answer, and two files come of it."""
 
 import io
+import tomllib
 import zipfile
 
 import pytest
@@ -40,6 +41,46 @@ def test_every_norm_is_one_click_from_the_verdict(made, norm):
     public = client.get(f"{run}/dossier/{norm}/public.html")
     assert 'data-kind="computed"' in public.text
     assert "anonymous" in public.text.split("does not say that")[1][:60]
+
+
+def test_an_expert_answers_for_each_column(made):
+    client, _, run = made
+    shown = client.get(f"{run}/dossier/hipaa").text
+    assert 'aria-label="Replicability of age"' in shown
+    said = {"replicability-0": "high", "availability-0": "in a register", "replicability-1": ""}
+    assert client.post(f"{run}/dossier/hipaa", data=said).status_code == 303
+    shown = client.get(f"{run}/dossier/hipaa").text
+    assert 'name="replicability-0" value="high"' in shown
+    schema = tomllib.loads(client.get(f"{run}/shoal.toml").text)
+    assert schema["context"]["replicability"] == "age: high"
+    public = client.get(f"{run}/dossier/hipaa/public.html").text
+    assert "<td>in a register</td>" in public
+    assert "<td>to be answered</td>" in public
+
+
+def test_controls_are_compared_in_the_annex_alone(made):
+    client, _, run = made
+    before = client.get(f"{run}/release.zip").content
+    asked = client.get(f"{run}/dossier/gdpr").text
+    assert 'data-testid="controls"' in asked
+    assert "were not given" in client.get(f"{run}/dossier/gdpr/private.html").text
+    others = "age,charges\n" + "".join(
+        f"{20 + i % 37},{2_000_003 + 7_001 * i}\n" for i in range(40)
+    )
+    sent = {"controls": ("others.csv", others)}
+    assert client.post(f"{run}/dossier/gdpr/controls", files=sent).status_code == 303
+    assert 'data-testid="controls-there"' in client.get(f"{run}/dossier/gdpr").text
+    annex = client.get(f"{run}/dossier/gdpr/private.html").text
+    assert "of people who are not in it" in annex
+    assert "of people who are not in it" not in client.get(f"{run}/dossier/gdpr/public.html").text
+    assert client.get(f"{run}/release.zip").content == before
+    assert client.post(f"{run}/dossier/gdpr/controls").status_code == 303
+    assert "were not given" in client.get(f"{run}/dossier/gdpr/private.html").text
+    wrong = {"controls": ("others.xlsx", b"PK\x03\x04 broken")}
+    refused = client.post(f"{run}/dossier/gdpr/controls", files=wrong)
+    assert refused.status_code == 422
+    assert "others.xlsx" in refused.text
+    assert 'data-testid="controls"' in client.get(f"{run}/dossier/gdpr").text
 
 
 def test_answers_reach_the_public_part_and_the_schema_file_and_nothing_else(made):

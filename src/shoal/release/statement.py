@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 ANSWERS = (  # what people answer for a dossier, in a schema file; no manifest has them
     *("actual_knowledge", "adversaries", "availability", "contracts", "direct_identifiers"),
     *("environment", "expert", "governance", "incident_plan", "intruder", "justification"),
-    *("other_releases", "outputs", "people", "population_size", "projects", "responsible"),
-    *("review", "safeguards", "testing", "transparency", "utility", "why_quasi"),
+    *("other_releases", "outputs", "people", "population_size", "projects", "replicability"),
+    *("responsible", "review", "safeguards", "testing", "transparency", "utility", "why_quasi"),
 )
 LONGEST = 4000  # characters of an answer
 

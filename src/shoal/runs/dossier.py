@@ -28,7 +28,7 @@ from shoal.runs.attacking import attack
 from shoal.runs.audit import audited
 from shoal.runs.checks import checked
 from shoal.runs.facts import facts, facts_of
-from shoal.runs.originals import read_controls, read_original
+from shoal.runs.originals import read_controls, read_original, stated_for
 from shoal.runs.person import PEOPLE
 from shoal.table.schema import Schema
 from shoal.table.settings import read_settings
@@ -116,7 +116,7 @@ def dossier(
     if original is not None:
         table = read_original(original, said)
         if control is not None:
-            control = read_controls(control, original, table, said)
+            control = read_controls(control, table, stated_for(original, said))
         whose = person or said.person
         own = _private(published, table.fill_nan(None), whose, said, answers)
         if not own["initial"]["several"]:

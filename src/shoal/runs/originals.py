@@ -12,6 +12,8 @@ from shoal.runs.run import Run
 from shoal.table.reading import take_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from shoal.ask.ask import Ask
@@ -21,27 +23,33 @@ def read_original(source: Any, said: Ask) -> pl.DataFrame:
     """Return a table: as a schema file says, where that names it, and else as it is."""
     if not isinstance(source, str | Path):
         return take_frame(source)
-    return take_frame(Run(table=str(source), **_how(source, said)).frame())
+    return take_frame(Run(table=str(source), **stated_for(source, said)).frame())
 
 
-def read_controls(source: Any, original: Any, people: pl.DataFrame, said: Ask) -> pl.DataFrame:
+def read_controls(source: Any, people: pl.DataFrame, how: Mapping[str, Any]) -> pl.DataFrame:
     """Return the control group of an original: as Shoal writes one, or read like the original.
 
     Whatever the original looks like, Shoal writes a plain CSV file with columns of the original.
     """
-    how = _how(original, said) if isinstance(original, str | Path) else {}
-    if not isinstance(source, str | Path) or not how:
-        return read_original(source, said)
+    if not isinstance(source, str | Path):
+        return take_frame(source)
     with suppress(ShoalError):
-        plain = Run(table=str(source), missing_codes=how["missing_codes"]).frame()
-        if set(plain.columns) <= set(people.columns):
+        plain = Run(table=str(source), missing_codes=how.get("missing_codes", {})).frame()
+        if not any(how.values()) or set(plain.columns) <= set(people.columns):
             return take_frame(plain)
     return take_frame(Run(table=str(source), **how).frame())
 
 
-def _how(source: str | Path, said: Ask) -> dict[str, Any]:
+def stated_for(source: Any, said: Ask) -> dict[str, Any]:
     """Return how a schema file says that a table is read; nothing where it names another."""
+    if not isinstance(source, str | Path):
+        return {}
     if [Path(one).resolve() for one in said.table] != [Path(source).resolve()]:
         return {}
-    reading = [name for name, one in options_of(type(said)).items() if one.panel == READING]
-    return {name: getattr(said, name) for name in reading}
+    return reading_of(said)
+
+
+def reading_of(said: Ask) -> dict[str, Any]:
+    """Return all that is said of how a table is read."""
+    known = options_of(type(said)).items()
+    return {name: getattr(said, name) for name, one in known if one.panel == READING}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from shoal.audit.safe_harbor import SOURCE
+from shoal.audit.safe_harbor import SMALL_ZIP3, SOURCE
 from shoal.exact import percent
 from shoal.views import column_words, sentences, verdict
 from shoal.views.words import chance, people, plural, several
@@ -222,6 +222,7 @@ def safe_harbor(known: dict[str, Any]) -> Answer:
         f"The rule found {plural(count, 'kind')} of 18 in the published columns. It reads names "
         "of columns and published cells; a person has to look at the others too.",
         SOURCE,
+        f"The prefixes: {', '.join(SMALL_ZIP3)}.",
         head=["Kind", "Finding", "Columns"],
         rows=rows,
     )

@@ -29,6 +29,7 @@ DISCLAIMER = (
     "This dossier does not say that the release is anonymous, or that it complies with a law or a "
     "norm. It states what was measured, and which decisions people have to take."
 )
+OPEN = "to be answered"
 NO_ORIGINAL = f"Not computed: the original table was not given ({flag('original')})."
 PRIVATE = (
     "Private annex. Do not publish it, and do not send it with the public part. It was computed "
@@ -113,10 +114,55 @@ def annex(
     }
 
 
+def by_column(text: str, names: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    r"""Return what an answer says of each column, a line each, and the lines that name none.
+
+    >>> by_column("age: high\nof all: low", ["age", "zip"])
+    ({'age': 'high'}, ['of all: low'])
+    """
+    told, others = {}, []
+    for line in text.splitlines():
+        named = [name for name in names if line.startswith(f"{name}:")]
+        name = max(named, key=len, default=None)
+        said = line if name is None else line[len(name) + 1 :].strip()
+        if name is None:
+            others.append(line)
+        elif said:
+            told[name] = said
+    return told, others
+
+
+def _of_columns(
+    one: Mapping[str, Any], known: dict[str, Any], answers: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return a field with a row for each column: what is measured, and what people answered."""
+    table = PUBLIC_FACTS[one["fact"]](known)["table"]
+    names, keys = [row[0] for row in table["rows"]], one["columns"]
+    told = {key: by_column(answers.get(key, ""), names) for key in keys}
+    lacking = [key for key in keys if set(names) - set(told[key][0])]
+    said = [line for key in keys for line in told[key][1]]
+    if lacking:
+        example = f"{names[0]}: …" if names else "column: …"
+        said += [
+            f"{one['hint']} Keys under [context]: {', '.join(lacking)}, each with a line for each "
+            f"column, for example “{example}”."
+        ]
+    rows = [(*row, *(told[key][0].get(row[0], OPEN) for key in keys)) for row in table["rows"]]
+    return {
+        "asks": one["asks"],
+        "kind": "open" if lacking else "answered",
+        "said": said,
+        "who": one["who"] if lacking else f"published files and [context] {', '.join(keys)}",
+        "table": {"head": [*table["head"], *map(str.capitalize, keys)], "rows": rows},
+    }
+
+
 def _field(
     one: Mapping[str, Any], known: dict[str, Any], answers: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return a field: what is asked, what is said, and where that comes from."""
+    if "columns" in one:
+        return _of_columns(one, known, answers)
     if "fact" in one:
         return _shown(one["asks"], PUBLIC_FACTS[one["fact"]](known), "published files")
     keys = ", ".join(one["answer"])

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import shutil
 from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, RedirectResponse
 from starlette.routing import Route
 
 from shoal.views import words as views
-from shoal.views.dossier import NORMS, read_norm
+from shoal.views.dossier import NORMS, by_column, read_norm
 from shoal.web.draft import CONTEXT
 from shoal.web.guard import REPORT_POLICY
 from shoal.web.looking import MOST_FIELDS
 from shoal.web.pages import page
 from shoal.web.publishing import release_to_take
+from shoal.web.state import room_for, stored_name
+from shoal.web.worker import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.datastructures import FormData
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -31,6 +38,7 @@ PARTS = {"public": "", "private": "-private"}
 KINDS = {"html": "text/html", "docx": "application/octet-stream"}
 SCHEMA = "shoal.toml"
 CERTIFICATE = "certificate.html"
+CONTROLS = "controls"
 
 
 def _asked(request: Request) -> tuple[Job, Table | None, Draft, str]:
@@ -55,9 +63,18 @@ async def show_dossier(request: Request) -> Response:
     job, table, draft, name = _asked(request)
     norm = read_norm(name)
     answers = job.outcome["manifest"].get(CONTEXT, {}) | draft.rest.get(CONTEXT, {})
-    asks = [one for section in norm["section"] for one in section["field"] if "answer" in one]
-    left = sum(not all(answers.get(key) for key in one["answer"]) for one in asks)
+    fields = [one for section in norm["section"] for one in section["field"]]
+    asks = [one for one in fields if "answer" in one or "columns" in one]
+    names = _columns(job)
+    told = {key: by_column(answers.get(key, ""), names)[0]
+            for one in asks for key in one.get("columns", ())}  # fmt: skip
+    left = sum(
+        not all(answers.get(key) for key in one.get("answer", ()))
+        or any(len(told[key]) < len(names) for key in one.get("columns", ()))
+        for one in asks
+    )
     known = {"norm": norm, "asks": asks, "answers": answers, "left": left}
+    known |= {"names": names, "told": told, "controls": _controls(job) is not None}
     return page("dossier.html", job=job, table=table, **known)
 
 
@@ -68,6 +85,7 @@ async def answer_dossier(request: Request) -> Response:
             for key in one.get("answer", ())}  # fmt: skip
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
         said = {key: _lines(str(form[key])) for key in keys if key in form}
+        said |= _by_column(job, name, form, draft.rest.get(CONTEXT, {}))
     answered = deepcopy(draft)
     known = {key: text for key, text in (draft.rest.get(CONTEXT, {}) | said).items() if text}
     answered.rest[CONTEXT] = known
@@ -77,6 +95,25 @@ async def answer_dossier(request: Request) -> Response:
     if table is not None:
         table.asked.rest[CONTEXT] = table.asked.rest.get(CONTEXT, {}) | known
     return RedirectResponse(f"/runs/{job.id}/dossier/{name}#saved", 303)
+
+
+def _columns(job: Job) -> list[str]:
+    """Return the published columns, for each of which some norms ask people."""
+    return [one["name"] for one in job.outcome["manifest"]["columns"]]
+
+
+def _by_column(job: Job, norm: str, form: FormData, before: Mapping[str, str]) -> dict[str, str]:
+    """Return the answers that people give for each column, after lines that name no column."""
+    found = {}
+    for key in (key for section in read_norm(norm)["section"] for one in section["field"]
+                for key in one.get("columns", ())):  # fmt: skip
+        said = {name: _lines(str(form.get(f"{key}-{place}", "")))
+                for place, name in enumerate(_columns(job))}  # fmt: skip
+        if f"{key}-0" in form:
+            others = by_column(before.get(key, ""), list(said))[1]
+            lines = [f"{name}: {text}" for name, text in said.items() if text]
+            found[key] = "\n".join([*others, *lines])
+    return found
 
 
 def _lines(text: str) -> str:
@@ -98,6 +135,32 @@ async def dossier_file(request: Request) -> Response:
     return FileResponse(path, media_type=KINDS[kind], filename=path.name)
 
 
+def _controls(job: Job) -> Path | None:
+    """Return where the people are who are not in the release, None where nobody gave them."""
+    return next(iter(job.folder.glob(f"{CONTROLS}*")), None)
+
+
+async def take_controls(request: Request) -> Response:
+    """Take people who are not in the release, for the annex; without a file none are known."""
+    job, table, draft, name = _asked(request)
+    if table is None:
+        raise HTTPException(404)
+    async with request.form(max_files=1, max_fields=1) as form:
+        file = form.get("controls")
+        if old := _controls(job):
+            old.unlink()
+        if isinstance(file, UploadFile) and file.filename:
+            kept = job.folder / f"{CONTROLS}-{stored_name(file.filename)}"
+            with kept.open("xb") as target:
+                await run_in_threadpool(shutil.copyfileobj, file.file, target)
+            try:
+                await _write(request, job, table, draft, name, "html")
+            except Refused as refused:
+                kept.unlink()
+                raise Refused(refused.refusal.about(kept.name, file.filename)) from None
+    return RedirectResponse(f"/runs/{job.id}/dossier/{name}#annex", 303)
+
+
 async def _write(
     request: Request, job: Job, table: Table | None, draft: Draft, norm: str, kind: str
 ) -> Path:
@@ -108,6 +171,8 @@ async def _write(
     known |= {"output": str(job.folder / f"dossier-{norm}.{kind}")}
     if table is not None:
         known |= {"path": str(table.path)}
+        if control := _controls(job):
+            known |= {"control": str(control), "memory": room_for(control) + room_for(table.path)}
     async with job.certifying:
         (job.folder / SCHEMA).write_text(draft.toml(), "utf-8", newline="\n")
         return Path(await run_in_threadpool(shelf.bench.call, "dossier", **known))
@@ -134,5 +199,6 @@ ROUTES = [
     Route("/runs/{job}/dossier", choose_norm, methods=["POST"]),
     Route("/runs/{job}/dossier/{norm}", show_dossier),
     Route("/runs/{job}/dossier/{norm}", answer_dossier, methods=["POST"]),
+    Route("/runs/{job}/dossier/{norm}/controls", take_controls, methods=["POST"]),
     Route("/runs/{job}/dossier/{norm}/{part}.{kind}", dossier_file),
 ]

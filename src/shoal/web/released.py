@@ -11,6 +11,7 @@ import shoal
 from shoal.progress import Progress, silent
 from shoal.runs import consider as considering
 from shoal.runs.certificate import certified
+from shoal.runs.originals import read_controls, reading_of
 from shoal.runs.run import Run
 from shoal.views.pages import attack_page, write_page
 from shoal.views.person import as_html
@@ -100,16 +101,23 @@ class Reader:
         schema: str,
         output: str,
         path: str | None = None,
+        control: str | None = None,
         **how: Any,
     ) -> str:
-        """Write both parts of a dossier anew; without a table the private one is empty."""
+        """Write both parts of a dossier anew; without a table the private one is empty.
+
+        `control` is a table of people who are not in the release.
+        """
         made = Path(output)
         for old in (made, made.with_name(f"{made.stem}-private{made.suffix}")):
             old.unlink(missing_ok=True)
         run = Run.of(ask, table=[path], **how) if path else None
         known: Values = {"norm": norm, "schema": schema}
         if run is not None:
-            known |= {"original": run.frame(self.progress), "person": run.schema.person}
+            people = run.frame(self.progress)
+            known |= {"original": people, "person": run.schema.person}
+            if control is not None:
+                known["control"] = read_controls(control, people, reading_of(ask))
         return str(shoal.dossier(folder, made, **known).public)
 
     def attack(
