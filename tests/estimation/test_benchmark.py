@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import sys
@@ -111,3 +112,23 @@ def test_one_estimate_is_timed(benchmark, capsys, monkeypatch):
     benchmark.time_one(300)
     assert "300 rows:" in (said := capsys.readouterr().out)
     assert "s of processor time (at most 60)" in said
+
+
+def test_readers_name_the_fullest_window(monkeypatch):
+    monkeypatch.syspath_prepend(str(PLACE.parent))
+    for name in ("estimate", "reader"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    reader = importlib.import_module("reader")
+    random = np.random.default_rng(1)
+    draws = random.integers(0, 30, (50, 9)).astype(float)
+    begin = reader.best_windows(draws, 4)
+    for line, first in zip(draws, begin, strict=True):
+        inside = [((line >= one) & (line <= one + 4)).sum() for one in line]
+        assert ((line >= first) & (line <= first + 4)).sum() == max(inside)
+    own = np.full(50, 15.0)
+    assert reader.right(begin, 4, own).tolist() == [one <= 15 <= one + 4 for one in begin]
+    same = np.array([True, False, True])
+    assert reader.difference(same, same) == "+0.0 ± 0.0 points"
+    assert reader.difference(same, ~same).startswith("+33.3 ± 106.7")
+    for name in ("estimate", "reader"):
+        sys.modules.pop(name, None)
