@@ -1,9 +1,10 @@
 """How often estimates from releases hold the truth, on simulated and on real tables.
 
 Samples of 3,000 rows are published and analysed, and the whole table is the truth. Seeds are
-0, 1, 2 and so on. There are four lines: `true` (the model is true), `valid` (real tables), `mild`
-and `corrected` (groups that look at values, far from the limit and near it). Without options all
-of them are measured. Results are appended to a file, a line a sample, so that runs can go on.
+0, 1, 2 and so on. There are five lines: `true` (the model is true), `valid` (real tables), `mild`
+and `corrected` (groups that look at values, far from the limit and near it), and `time` (processor
+time of one regression, of 3,000 and 100,000 rows). Without options all of them are measured.
+Results are appended to a file, a line a sample, so that runs can go on.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import polars as pl
 
 import shoal
 from shoal.estimation import analyses as what
-from shoal.estimation import judging
+from shoal.estimation import completing, judging
 from shoal.estimation.analyses import Analysis
 from shoal.estimation.completing import Problem
 from shoal.estimation.opening import Analysable, open_release
@@ -34,6 +35,7 @@ from shoal.table.coding import code_lenient
 DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
 ROWS = 3000
 M = 5
+SECONDS = {3_000: 2, 100_000: 60}  # of processor time that one estimate may take, by rows
 
 
 def simulated(rows, seed):
@@ -195,10 +197,10 @@ def read_whole(name):
 
 
 @cache
-def limit_of(name, method):
+def limit_of(name, method, rows):
     """Return the largest ε that a method reaches on a sample, within a few per cent."""
     quasi, value, table = read_whole(name)
-    sample = table.sample(ROWS, with_replacement=True, seed=12345)
+    sample = table.sample(rows, with_replacement=True, seed=12345)
     numbers = sample[value].cast(pl.Float64)
     low, high = 0.0, float(numbers.quantile(0.95) - numbers.quantile(0.05))
     for _ in range(9):
@@ -227,9 +229,6 @@ def watched(completed, diagnose=judging.Diagnosis.of):
     return diagnosis
 
 
-judging.Diagnosis.of = watched  # type: ignore[method-assign]
-
-
 @dataclass
 class Trial:
     """A table, a method and a requirement: samples of it are published and analysed."""
@@ -238,6 +237,7 @@ class Trial:
     method: str
     share: float
     anyway: bool
+    rows: int = ROWS
     answered: bool = False
 
     def prepare(self) -> None:
@@ -245,7 +245,7 @@ class Trial:
         self.quasi, self.value, self.table = read_whole(self.name)
         everyone = np.arange(self.table.height, dtype=np.int32)
         self.truth = self.asked(original(self.table, self.quasi, self.value)).fit(everyone)[0]
-        self.epsilon = limit_of(self.name, self.method) * self.share
+        self.epsilon = limit_of(self.name, self.method, self.rows) * self.share
 
     def asked(self, release):
         """Return everything that is asked of a release, as one analysis."""
@@ -254,10 +254,10 @@ class Trial:
     def sample(self, seed):
         """Publish and analyse one sample; None where the requirement is not achievable on it."""
         if self.name == "true":
-            sample = simulated(ROWS, seed)
+            sample = simulated(self.rows, seed)
         else:
-            sample = self.table.sample(ROWS, with_replacement=True, seed=seed)
-        everybody = np.arange(ROWS, dtype=np.int32)
+            sample = self.table.sample(self.rows, with_replacement=True, seed=seed)
+        everybody = np.arange(self.rows, dtype=np.int32)
         mine = self.asked(original(sample, self.quasi, self.value)).fit(everybody)
         try:
             made = publish(sample, self.quasi, self.value, self.method, self.epsilon)
@@ -271,6 +271,7 @@ class Trial:
             "table": self.name,
             "method": self.method,
             "share": self.share,
+            "rows": self.rows,
             "seed": seed,
             "epsilon": self.epsilon,
             "seconds": time.process_time() - begun,
@@ -281,17 +282,46 @@ class Trial:
             "diagnosis": SEEN[-1:],
             "telling": judging.between_groups(Problem(release, self.value)),
             "quantities": [
-                [q.estimate, q.se, q.low, q.high, q.naive, q.missing, q.rhat, q.status]
+                [q.estimate, q.se, q.low, q.high, q.naive, q.missing, q.rhat, q.status, q.reason]
                 for q in found.quantities
             ],
         }
 
 
+def time_one(rows):
+    """Print the processor time of one regression with two chains that are not lengthened."""
+    table = simulated(rows, 0)
+    release = open_release(publish(table, table.columns[:-1], "income", "Oblivious()", 1000.0))
+    doubled, completing.DOUBLED = completing.DOUBLED, 0
+
+    def regression(one):
+        return what.regression(one, "log(income) ~ age + education + hours + sex", logit=False)
+
+    begun = time.process_time()
+    found = answer(release, regression, 20, 2, 0, anyway=True)
+    taken = time.process_time() - begun
+    completing.DOUBLED = doubled
+    most = SECONDS.get(rows)
+    limit = f" (at most {most})" if most else ""
+    print(f"{rows:,} rows: {taken:.1f} s of processor time{limit}, {found.status}", flush=True)
+
+
 STATUSES = ("valid", "approximate", "refused")
+REASONS = {  # what is refused for, by a piece of the sentence that says so
+    "a heap": "cannot follow such a heap",
+    "groups hardly differ": "Groups hardly differ",
+    "half of the information missing": "information about the slopes",
+    "chains disagree on slopes": "of the slopes that Shoal always checks (at most",
+    "off the model": "from what the model expects",
+    "bias not measured": "not be measured",
+    "chains disagree on it": "The chains do not agree on",
+    "much of it missing": "of the information about it is missing",
+}
 HEADER = """\
 table        method        share  samples  answers: valid approximate refused
   status       quantities  coverage (original's), more ± its error  estimate / original's
-               spread / original's  off"""
+               spread / original's  off
+  why          of the answers, how many are refused for each reason; several may hold"""
 
 
 def show(path):
@@ -304,18 +334,25 @@ def show(path):
     """
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     print(HEADER)
-    for key in sorted({(r["table"], r["method"], r["share"]) for r in rows}):
-        some = [r for r in rows if (r["table"], r["method"], r["share"]) == key]
+    by_key = defaultdict(list)
+    for r in rows:
+        by_key[r["table"], r["method"], r["share"], r.get("rows", ROWS)].append(r)
+    for key, some in sorted(by_key.items()):
         print_one(key, some)
 
 
 def print_one(key, some):
     found: dict[str, dict] = {status: defaultdict(list) for status in STATUSES}
-    refused = 0
+    refused, why = 0, defaultdict(int)
     for turn, r in enumerate(some):
         truth, (own, error) = np.array(r["truth"]), np.array(r["original"])
         refused += 0 if r["quantities"] else len(truth)
-        for place, (estimate, se, low, high, _, missing, _, status) in enumerate(r["quantities"]):
+        for reason in whole_reasons(r):
+            why[reason] += len(truth)
+        for place, (estimate, se, low, high, _, missing, _, *said) in enumerate(r["quantities"]):
+            status = said[0]
+            for reason in reasons_of(said[-1]) if status == "refused" else ():
+                why[reason] += 1
             t, o, e = truth[place], own[place], error[place]
             between = np.sqrt(missing) * se
             found[status][place].append(
@@ -334,32 +371,53 @@ def print_one(key, some):
     counts[-1] += refused
     shares = " ".join(f"{one / sum(counts):.2f}" for one in counts)
     seconds = np.median([r["seconds"] for r in some])
-    print(f"{key[0]:12s} {key[1]:13s} {key[2]:5.2f}  {len(some):4d}  {shares}  {seconds:.1f} s")
+    rows = "" if key[3] == ROWS else f"  {key[3]:,} rows"
+    print(
+        f"{key[0]:12s} {key[1]:13s} {key[2]:5.2f}  {len(some):4d}  {shares}  {seconds:.1f} s{rows}"
+    )
     for status, places in found.items():
         if places:
-            print(f"  {status:12s} {figures(places)}")
+            print(f"  {status:12s} {figures(places, len(some))}")
+    told = (f"{one} {count / sum(counts):.2f}" for one, count in sorted(why.items()))
+    if why:
+        print(f"  {'why':12s} {', '.join(told)}")
 
 
-def figures(places):
+def whole_reasons(record):
+    """Return why a whole release is refused, where no quantity says it by itself."""
+    return () if record["quantities"] else reasons_of(record["reason"])
+
+
+def reasons_of(sentences):
+    """Return the reasons in what was said of a refusal."""
+    return [reason for reason, piece in REASONS.items() if piece in sentences] or ["another"]
+
+
+def figures(places, samples):
     every = {place: np.array(rows, float) for place, rows in places.items()}
     table = np.concatenate([*every.values()])
     more = table[:, 0] - table[:, 1]  # answers that hold the truth where the original does not
     rest = np.bincount(table[:, 7].astype(int), more - more.mean())
     margin = np.sqrt((rest**2).sum()) / len(more)
-    enough = [rows for rows in every.values() if len(rows) >= 10]
+    often = [rows for rows in every.values() if len(rows) >= samples / 4]
+    enough = [rows for rows in often if len(rows) >= 10]
     hits = [rows[:, 0].mean() for rows in enough]
-    ratios = [rows[:, 2].mean() / rows[:, 3].mean() for rows in every.values()]
+    ratios = known(rows[:, 2].mean() / rows[:, 3].mean() for rows in often)
     spreads = [rows[:, 4].std() / rows[:, 5].std() for rows in enough if rows[:, 5].std() > 0]
-    offs = [np.sqrt(np.nanmean(rows[:, 6] ** 2)) for rows in enough]
+    offs = known(np.sqrt(np.nanmean(rows[:, 6] ** 2)) for rows in enough)
     ranged = f", each {min(hits):.2f} to {max(hits):.2f}" if enough else ""
-    off = f"{np.nanmedian(offs):.2f}, at most {np.nanmax(offs):.2f}" if enough else "–"
-    spread = f"{np.median(spreads):.2f}, at most {max(spreads):.2f}" if enough else "–"
+    ratio = f"{np.median(ratios):.3f}, {min(ratios):.2f} to {max(ratios):.2f}" if ratios else "–"
+    off = f"{np.median(offs):.2f}, at most {max(offs):.2f}" if offs else "–"
+    spread = f"{np.median(spreads):.2f}, at most {max(spreads):.2f}" if spreads else "–"
     return (
         f"{len(table):6d}  {table[:, 0].mean():.3f} ({table[:, 1].mean():.3f}), "
-        f"{more.mean():+.3f} ± {margin:.3f}{ranged}  "
-        f"{np.nanmedian(ratios):.3f}, {np.nanmin(ratios):.2f} to {np.nanmax(ratios):.2f}  "
-        f"{spread}  {off}"
+        f"{more.mean():+.3f} ± {margin:.3f}{ranged}  {ratio}  {spread}  {off}"
     )
+
+
+def known(numbers):
+    """Return the numbers that are known."""
+    return [one for one in numbers if np.isfinite(one)]
 
 
 REAL = ("census", "houses", "medications")
@@ -371,9 +429,18 @@ ROWS_OF_THE_TABLE = {  # the lines of the table of targets: tables, method, shar
 }
 
 
+def trials_of(line, options):
+    """Yield the trials of a line, of those tables and shares that were asked for."""
+    tables, method, shares, anyway = ROWS_OF_THE_TABLE[line]
+    for name in options.tables.split(",") if options.tables else tables:
+        for share in map(float, options.shares.split(",")) if options.shares else shares:
+            yield Trial(name, method, share, anyway or options.anyway, options.rows or ROWS)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lines", default=",".join(ROWS_OF_THE_TABLE))
+    parser.add_argument("--lines", default=",".join([*ROWS_OF_THE_TABLE, "time"]))
+    parser.add_argument("--rows", type=int, help="of each sample, in place of 3,000")
     parser.add_argument("--tables", help="of these alone")
     parser.add_argument("--shares", help="of the limit, in place of the line's own")
     parser.add_argument("--samples", type=int, default=200)
@@ -386,13 +453,14 @@ def main():
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     out = Path(options.output)
-    trials = []
-    for line in () if options.show else options.lines.split(","):
-        tables, method, shares, anyway = ROWS_OF_THE_TABLE[line]
-        for name in options.tables.split(",") if options.tables else tables:
-            for share in map(float, options.shares.split(",")) if options.shares else shares:
-                trials.append(Trial(name, method, share, anyway or options.anyway))
-                trials[-1].prepare()
+    lines = [] if options.show else options.lines.split(",")
+    if "time" in lines:
+        for rows in [options.rows] if options.rows else SECONDS:
+            time_one(rows)
+    trials = [one for line in lines if line != "time" for one in trials_of(line, options)]
+    judging.Diagnosis.of = watched  # type: ignore[method-assign]
+    for one in trials:
+        one.prepare()
     for turn, seed in enumerate(range(options.first, options.first + options.samples)):
         for trial in trials:  # all in turn, so that what is there early is of all
             if turn >= options.patience and not trial.answered:
@@ -402,7 +470,8 @@ def main():
                 trial.answered |= record["status"] != "refused" or trial.anyway
                 with out.open("a") as file:
                     file.write(json.dumps(record) + "\n")
-    show(out)
+    if out.exists():
+        show(out)
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ def _guessed(
             replace(basis, features=np.ascontiguousarray(basis.features[:rows])),
             seed,
         )
-        orders, chances = _fitted(sampler, basis.features[rows + some])
+        orders, chances = fitted(sampler, basis.features[rows + some])
     values = release.values[name]
     numeric = values.numeric
     texts = pl.Series(name, labels_of(values), pl.String)
@@ -116,7 +116,7 @@ def _guessed(
     ]
 
 
-def _fitted(
+def fitted(
     sampler: Sampler, features: NDArray[np.float64]
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return completed tables, and how likely each band of values is for some other people."""
