@@ -10,15 +10,20 @@ SETTINGS = {
     for method, form, cells, levels in (
         ("Exchange", "intervals", "tight", (3, 10)),
         ("Exchange", "means", "tight", (5,)),
+        ("Exchange", "bounds", "tight", (5,)),
+        ("Split", "intervals", "tight", (3, 10)),
+        ("Split", "intervals", "regions", (3, 10)),
+        ("Oblivious", "intervals", "tight", (3, 10)),
         ("Oblivious", "intervals", "regions", (3, 10)),
         ("Oblivious", "two-tables", "tight", (3, 10)),
     )
     for m in levels
 } | {
-    f"Mondrian intervals {cells}, k = 5": {
-        "method": "Mondrian()", "form": "intervals", "cells": cells, "k": 5,
+    f"Mondrian intervals {cells}, k = {k}": {
+        "method": "Mondrian()", "form": "intervals", "cells": cells, "k": k,
     }
     for cells in ("tight", "regions")
+    for k in (5, 10)
 }  # fmt: skip
 
 

@@ -189,17 +189,22 @@ def figures_table(table: str, known: Known) -> str:
 
 
 def meter_table(known: Known) -> str:
-    """Return what anonymeter's attacks reach beside ours, in points over the controls."""
-    theirs = means(read(METER_FILE), ATTACKS[:3])
+    """Return what anonymeter's attacks reach in points over the controls, its risk, and ours."""
+    risks = tuple(f"{one} risk" for one in ATTACKS[:3])
+    theirs = means(read(METER_FILE), (*ATTACKS[:3], *risks))
     rows = [
         [
             key[0], named(*key[1:]),
-            *(f"{points(one[attack])} / {points(known[key][attack])}" for attack in ATTACKS[:3]),
+            *(
+                f"{points(one[attack])} / {one[risk]:.0%} / {points(known[key][attack])}"
+                for attack, risk in zip(ATTACKS[:3], risks, strict=True)
+            ),
         ]
         for key, one in theirs.items()
         if key in known
     ]  # fmt: skip
-    return markdown(["table", "by", *(f"{one}: anonymeter / Shoal" for one in ATTACKS[:3])], rows)
+    heads = (f"{one}: anonymeter / its risk / Shoal" for one in ATTACKS[:3])
+    return markdown(["table", "by", *heads], rows)
 
 
 def points(gain: float) -> str:

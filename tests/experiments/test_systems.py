@@ -105,3 +105,28 @@ def test_the_page_says_who_protects_better_at_an_error():
     assert page.count("here") >= 5
     for attack in scaling.OVER:
         assert f"results/scale-{attack.replace(' ', '-')}.svg" in page
+
+
+def test_the_page_shows_the_risks_that_anonymeter_reports(tmp_path, monkeypatch):
+    scaling = importlib.import_module("scaling")
+    line = {
+        f"{attack} {what}": share
+        for attack in scaling.ATTACKS[:3]
+        for what, share in {"members": "0.5", "controls": "0.2", "risk": "0.375"}.items()
+    }
+    key = ("t", "shoal", "tight")
+    text = ",".join([*scaling.KEY, *line]) + "\n" + ",".join([*key, "1", *line.values()]) + "\n"
+    (tmp_path / "meter.csv").write_text(text, "utf-8")
+    monkeypatch.setattr(scaling, "METER_FILE", tmp_path / "meter.csv")
+    table = scaling.meter_table({key: dict.fromkeys(scaling.ATTACKS, 12.0)})
+    heads, _, row = table.splitlines()
+    assert heads.count("its risk") == 3
+    assert row == "| t | Shoal: tight | " + " | ".join(["+30.0 / 38% / +12.0"] * 3) + " |"
+
+
+def test_settings_of_shoal_name_every_method_and_form_that_cuts_or_groups():
+    settings = importlib.import_module("by_shoal").SETTINGS.values()
+    assert {one["form"] for one in settings} == {"intervals", "bounds", "means", "two-tables"}
+    cut = {(one["method"], one["cells"]) for one in settings if one["form"] == "intervals"}
+    for method in ("Mondrian()", "Split()", "Oblivious()"):
+        assert {(method, "tight"), (method, "regions")} <= cut

@@ -235,6 +235,36 @@ require = ["cost: FrequencyL(l=3)"]
         assert "whose rows are whose" in words(refused.text)
 
 
+def test_the_attack_of_the_page_takes_a_control_group(page):
+    """Any other table that is open; the page then shows members beside controls."""
+    with page.client() as client:
+        place = upload(client, STAYS)
+        run = publish(client, place, require="KAnonymity(k=3)", **{"role-0": "quasi"})
+        finished(client, run)
+        head, *rows = STAYS.splitlines()
+        others = upload(client, "\n".join([head, *(450 * rows)[:450]]) + "\n")
+        shown = finished(client, run)
+        (chosen,) = re.findall(r'<select name="control">(.*?)</select>', shown, re.DOTALL)
+        offered = re.findall(r'<option value="([^"]*)"', chosen)
+        original, control = (one.split("/")[-1] for one in (place, others))
+        assert offered[0] == ""
+        assert control in offered
+        assert original not in offered
+        asked = {"original": original, "control": control}
+        answer = client.post(f"{run}/check/attack", data=asked)
+        finished(client, answer.headers["location"])
+        found = words(client.get(f"{answer.headers['location']}/page.html").text)
+        assert "people who are not in it" in found
+        assert "By chance, a description as rare fits exactly one person" in found
+        alone = client.post(f"{run}/check/attack", data={"original": original})
+        finished(client, alone.headers["location"])
+        page_of = client.get(f"{alone.headers['location']}/page.html").text
+        assert "not in it" not in words(page_of)
+        for wrong in ({"original": "", "control": control}, dict.fromkeys(asked, original)):
+            refused = client.post(f"{run}/check/attack", data=wrong)
+            assert "compares the control group with" in words(refused.text)
+
+
 def test_withheld_numbers_are_shown_to_the_owner_as_such_and_certified_by_no_one(page):
     said = 'quasi = ["age", "zip"]\nsensitive = "charges"\nrequire = "EpsilonM(epsilon=100, m=3)"\n'
     for withheld in (True, False):

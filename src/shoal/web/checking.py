@@ -131,9 +131,14 @@ async def check_run(request: Request) -> Response:
         made = Job(job.table, kind, "check of a release", folder, checks=release, about=job.about)
         return _started(shelf, made, kind, folder=str(release))
     made = Job(job.table, kind, "what an attacker learns", folder, about=job.about)
-    async with request.form(max_files=0, max_fields=1) as form:
+    async with request.form(max_files=0, max_fields=2) as form:
         table = shelf.tables.get(str(form.get("original", job.about)))
-    known: dict[str, Any] = {"original": None, "person": None}
+        control = shelf.tables.get(str(form.get("control", "")))
+    known: dict[str, Any] = {"original": None, "person": None, "control": None}
+    if control is not None:
+        if table is None or table is control:
+            raise Refused(Refusal(words.CONTROL))
+        known["control"] = {"path": str(control.path), **control.asked.reads}
     if table is not None:
         known |= {"original": str(table.path), **table.asked.reads}
     if counts_people(job):

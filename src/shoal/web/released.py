@@ -126,15 +126,19 @@ class Reader:
         page: str,
         original: str | None,
         person: str | None,
+        control: Values | None = None,
         **how: Any,
     ) -> None:
         """Write a page about what an attacker learns from releases.
 
-        `person` says in the original whom rows are about, where a release counts people.
+        `person` says in the original whom rows are about, where a release counts people. `control`
+        says where the control group is and how it is read, where there is one.
         """
         known = None if original is None else self._read(original, **how)
+        others = None if control is None else self._read(**control)
         schema = None if person is None else shoal.Schema(person=person)
-        write_page(page, attack_page(shoal.attack(folders, schema, original=known).to_dict()))
+        found = shoal.attack(folders, schema, original=known, control=others)
+        write_page(page, attack_page(found.to_dict()))
 
     def save(self, source: str, target: str) -> str:
         """Copy a release into a folder that is not there yet; return which."""

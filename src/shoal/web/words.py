@@ -52,6 +52,10 @@ WHOSE_ROWS = (
     "whose. Open the original table and choose “Marks one person’s rows” for the column that says "
     "so. Then attack the release with that table."
 )
+CONTROL = (
+    "An attack compares the control group with the people in the release. Choose the original "
+    "table and, as the control group, another table: people who are not in the release."
+)
 UNKNOWN = "too few rows to estimate; all of them may allow it"
 ALTERNATIVES = {  # what it is called, and what it gains
     "everybody": (
