@@ -5,7 +5,7 @@ What a search has to check in a bucket it hands to the kernels as plain arrays, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -24,7 +24,7 @@ from shoal.principles.foresight import (
     spread_out,
     thinned,
 )
-from shoal.principles.groups import Demand, Groups, Measurement
+from shoal.principles.groups import Demand, Groups, GuessBound, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,20 +41,6 @@ NOTHING = "{!r} limits nothing: every guess may be right."
 UNLIMITED = (
     "Any other guess, for example of a value between two listed ones, may be right every time."
 )
-
-
-@dataclass(frozen=True)
-class GuessBound:
-    """How often at most a reader who knows a person's group guesses a value to within a width.
-
-    `listed` is for guesses of values that the group lists, `any` for all guesses. The reader
-    considers every row of the group equally likely. A `relative` width is a share of the guess.
-    """
-
-    width: float
-    listed: Fraction
-    any: Fraction
-    relative: bool = False
 
 
 class Principle(Term):

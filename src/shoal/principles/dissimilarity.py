@@ -25,9 +25,9 @@ from shoal.errors import BadParameter
 from shoal.exact import at_least, at_most, downward, upward, wide
 from shoal.kernels.metrics import SMALLEST
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import GuessBound, Pairwise
+from shoal.principles.base import Pairwise
 from shoal.principles.foresight import RequirementPlan
-from shoal.principles.groups import Groups, Measurement
+from shoal.principles.groups import Groups, GuessBound, Measurement
 
 if TYPE_CHECKING:
     from shoal.table.sensitive import Sensitive

@@ -1,4 +1,4 @@
-"""Groups of rows, what a principle measured in each of them, and what it asks of a bucket."""
+"""Groups of rows, what a principle measured in each, how well readers guess, what buckets need."""
 
 from __future__ import annotations
 
@@ -207,3 +207,17 @@ class Demand:
         if self.bound.denominator <= FINEST:
             return self.bound.as_integer_ratio()
         return int(self.bound * FINEST), FINEST
+
+
+@dataclass(frozen=True)
+class GuessBound:
+    """How often at most a reader who knows a person's group guesses a value to within a width.
+
+    `listed` is for guesses of values that the group lists, `any` for all guesses. The reader
+    considers every row of the group equally likely. A `relative` width is a share of the guess.
+    """
+
+    width: float
+    listed: Fraction
+    any: Fraction
+    relative: bool = False

@@ -14,7 +14,7 @@ from shoal.principles.base import UNLIMITED, Principle
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from shoal.principles.base import GuessBound
+    from shoal.principles.groups import GuessBound
 
 
 MOST = 1_000  # requirements: each is measured by itself
