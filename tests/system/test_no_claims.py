@@ -55,7 +55,7 @@ def test_no_file_of_a_release_claims_more_than_was_measured(
 
 
 NORMS = ("ema", "hipaa", "iso27559", "gdpr", "ico", "nist", "fivesafes")
-KINDS = {  # the options of one release, or of each of several
+KINDS: dict[str, list[tuple[str, ...]]] = {  # the options of one release, or of each of several
     "regions": [("--cells", "regions", "--quasi", "age,town")],
     "no groups": [("--method", "Freeform()")],
     "readers who know the method": [("--method", "Oblivious()")],
