@@ -190,6 +190,8 @@ def test_no_remedy_accepts_everything(page):
             asked = require(client, place, text)
             assert "Not achievable" in asked
             assert not re.search(r"1 in 1\b|size: 1\b|[mlk]=1\)", words(asked))
+        apart = "What would also help: protect income above 0 apart, if it is no secret who has 0"
+        assert apart in words(require(client, place, "EpsilonM(epsilon=2, m=5)"))
 
 
 def test_what_was_required_of_a_column_goes_with_its_protection(page):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from shoal.exact import with_lost
 from shoal.principles.groups import Groups
 from shoal.table.coded import widths
 from shoal.table.grid import TIGHT
@@ -353,7 +354,7 @@ def mean_over_rows(by_cell: NDArray[np.float64], rows: NDArray[np.int64], suppre
 
     `rows` counts the published rows that bear each cell.
     """
-    return float(((by_cell * rows).sum() + suppressed) / (rows.sum() + suppressed))
+    return with_lost(float((by_cell * rows).sum() / rows.sum()), int(rows.sum()), suppressed)
 
 
 def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import UNSET, Meta, UnsetType, field
 
 from shoal.ask.fields import CONTEXT
+from shoal.exact import without_lost
 from shoal.release.stated import (
     Chance,
     Count,
@@ -206,10 +207,7 @@ class Manifest(Record, kw_only=True):
             table.say(rows_in=None, dropped=None, suppressed=None, capped=None)
         rows, suppressed = self.rows, gone.get("suppressed", 0)
         self.loss = loss_of(
-            {
-                name: max((lost * (rows + suppressed) - suppressed) / rows, 0.0)
-                for name, lost in self.loss.ncp.items()
-            }
+            {name: without_lost(lost, rows, suppressed) for name, lost in self.loss.ncp.items()}
         )
         return gone
 
