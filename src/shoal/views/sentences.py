@@ -49,9 +49,10 @@ TIGHT_ENDS = (
     "of the cell” describes one person in most groups (Cohen and Nissim, PNAS 2020)."
 )
 CUT_ENDS = (
-    " The cells of this release are regions between cuts, so no person needs to have a value next "
-    "to a cut. The outermost ends are the bounds of a column. Where the owner stated none, they "
-    "are the smallest and the largest published value, which are values of people."
+    " The cells of this release are regions between cuts, so their ends need not be values of "
+    "people. A reader who knows how Shoal draws regions may still learn that a row lies near an "
+    "end. The outermost ends are the bounds of a column. Where the owner stated none, they are the "
+    "smallest and the largest published value, which are values of people."
 )
 CONDITION = (
     "The numbers assume a reader who knows which group a person is in, from the columns that may "
