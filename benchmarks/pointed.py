@@ -168,7 +168,7 @@ def measured(
                     "require": require, "method": method, "cells": kind, "predicate": name,
                     "isolates": share, "by chance": chance,
                 })  # fmt: skip
-            line = {"require": require, "method": method, "cells": kind}
+            line: dict[str, Any] = {"require": require, "method": method, "cells": kind}
             known = downcoded(as_read(release))
             assert known is not None
             refined.append(line | {

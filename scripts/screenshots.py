@@ -24,7 +24,7 @@ import shoal  # noqa: E402
 
 PAPER, DESK = ViewportSize(width=900, height=950), ViewportSize(width=1100, height=950)
 SIZE, PHONE = ViewportSize(width=1100, height=760), ViewportSize(width=400, height=800)
-PATIENCE = 120_000  # milliseconds
+PATIENCE = 600_000  # milliseconds
 CONTEXT = {"institution": "The Example Institute", "purpose": "Research on incomes by region"}
 PERSON = "12"
 
@@ -102,7 +102,7 @@ def decide(page: Page) -> None:
 
 def publish(page: Page) -> None:
     """Make the release, stop it when something is to be seen, and prepare a dossier."""
-    page.locator("#seconds").select_option("60")
+    page.locator("#seconds").select_option("300")  # still searching when it is stopped
     page.get_by_test_id("publish").click()
     page.get_by_test_id("keep").wait_for()
     page.wait_for_timeout(6_000)  # for something to be seen of it

@@ -109,8 +109,8 @@ def in_code(file: Path) -> Iterator[Sentence]:
             assert isinstance(first, ast.Expr)
             docstrings.add(first.value)
             if node in public:
-                for text in paragraphs(ast.get_docstring(node) or ""):
-                    yield from parted("docstrings", file, first.lineno, text)
+                for part in paragraphs(ast.get_docstring(node) or ""):
+                    yield from parted("docstrings", file, first.lineno, part)
         if isinstance(node, ast.JoinedStr):
             inside.update(ast.walk(node))
             inside.discard(node)
