@@ -17,6 +17,7 @@ from shoal.ask.fields import AboutColumns, AboutFiles, AboutRun
 from shoal.ask.options import OF_COLUMNS, flags_of, is_said, options_of
 from shoal.errors import UsageError, nearest
 from shoal.errors import option as named
+from shoal.showing import Given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ask(AboutRun, AboutColumns, AboutFiles):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Ask(Given, AboutRun, AboutColumns, AboutFiles):
     """Everything that was asked, as it was typed, written in a schema file or chosen on the page.
 
     What was not said is None, False or empty. `Run` is made of it and does it; `Schema` is the part

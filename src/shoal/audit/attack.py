@@ -47,6 +47,7 @@ from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
 from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.sampling import draw
+from shoal.showing import Brief
 from shoal.table.coded import persons_of
 from shoal.table.forms import MEANS, TWO_TABLES
 from shoal.table.reading import read_table, take_frame
@@ -89,8 +90,8 @@ NOT_KNOWN = (
 GUESSES = (0.01, 0.05, 0.1)  # of the spread: how near a guess has to be
 
 
-@dataclass(frozen=True)
-class Attack:
+@dataclass(frozen=True, repr=False)
+class Attack(Brief):
     """What attackers reach: without knowing anybody, and where the original is theirs to link."""
 
     vulnerability: tuple[Vulnerability, ...]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from shoal.errors import UnknownColumn, UsageError, option
 from shoal.exact import at_most
 from shoal.notation import parse
-from shoal.principles.base import UNLIMITED, Principle
+from shoal.principles.base import Principle
+from shoal.principles.groups import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from shoal.principles.groups import Groups
+from shoal.showing import Brief
 from shoal.table.coded import widths
 from shoal.table.grid import TIGHT
 
@@ -52,8 +53,8 @@ class Covering(Protocol):
         """Where each cell begins in `order`, and the end."""
 
 
-@dataclass(frozen=True, eq=False)
-class Cover:
+@dataclass(frozen=True, eq=False, repr=False)
+class Cover(Brief):
     """What each cell covers of a column.
 
     `low` and `high` are ranks of the domain; a node is the ranks that it was needed for. A set has
@@ -65,6 +66,8 @@ class Cover:
     Where alike cells are kept once, `which` says the cell of everyone who bears one. `type` is that
     of the ends, where cells that are not here have a say in it too.
     """
+
+    _brief = ("domain", "low")
 
     domain: Column
     low: NDArray[np.int32]

@@ -34,6 +34,7 @@ from shoal.release.stated import (
     loss_of,
     one_of,
 )
+from shoal.showing import Brief
 from shoal.table.forms import FORMS, PEOPLE, TWO_TABLES, stems
 from shoal.table.headers import KNOWN, UNKNOWN
 from shoal.table.schema import NODE, PERSON, REAL, RESERVED
@@ -48,8 +49,10 @@ VERDICTS = ("holds", "holds-with-open-questions", "does-not-hold")
 LATER: Any = UNSET  # of what is measured after the rest is said; a manifest that is read has it
 
 
-class Manifest(Record, kw_only=True):
+class Manifest(Brief, Record, kw_only=True):
     """What a release says of itself; None, or nothing in a list, for what it does not say."""
+
+    _brief = ("form", "rows", "people", "groups", "require", "verdict")
 
     shoal: Annotated[str, Meta(pattern=r"\A[0-9]+\.[0-9]+[\w.+-]{0,40}\Z")]
     id: Annotated[str, Meta(pattern=r"\A[0-9a-f]{32}\Z")]

@@ -20,6 +20,7 @@ from shoal.release.forms import (
     typed_columns,
     whole_cells,
 )
+from shoal.showing import Brief
 from shoal.table.columns import is_dictionary
 from shoal.table.forms import INTERVALS
 from shoal.table.schema import LABELS, NODE, PERSON, REAL, RESERVED
@@ -39,12 +40,14 @@ if TYPE_CHECKING:
 BATCH = 2**16  # published rows that are put together at a time
 
 
-@dataclass(frozen=True, eq=False)
-class Recoding:
+@dataclass(frozen=True, eq=False, repr=False)
+class Recoding(Brief):
     """Everything published rows are made of; they are put together a batch at a time.
 
     `source` has the coded rows of the columns that are published as they are.
     """
+
+    _brief = ("form", "names")
 
     source: pl.DataFrame
     names: list[str]  # the published columns, in the order of the input

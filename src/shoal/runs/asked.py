@@ -33,7 +33,7 @@ def asked(run: Run) -> dict[str, Any]:
     """
     schema = run.schema if run.cells == REGIONS else replace(run.schema, step={})
     tables = (schema, *schema.linked.values())
-    method = None if run.method is None else repr(choose_method(run.method, run.asked))
+    method = None if run.method is None else repr(choose_method(run.method, run.requirements))
     settled: dict[str, Any] = {
         "schema": in_a_file(schema),
         "other": [n for one in tables for n in one.other if n != schema.survey_weight],

@@ -31,6 +31,7 @@ from shoal.runs.publish import write_release
 from shoal.runs.refusing import check_columns
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark, Tell, unheard
+from shoal.showing import Brief
 from shoal.table.columns import Handed, without_cells
 from shoal.table.databases.access import is_outlet, name_of
 from shoal.table.forms import MEANS
@@ -83,13 +84,15 @@ def best_within(engine: Local, task: Task, usual: Method, share: Fraction) -> tu
     raise problem
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome(Brief):
     """What a run did: its release, the audit of what was written, facts, remarks and files.
 
     `facts` are what the manifest says, with seconds; `files` are all that were written, private
     ones included.
     """
+
+    _brief = ("place", "audit", "files")
 
     release: Release
     audit: Audit
@@ -151,7 +154,7 @@ def release_here(
         held = hold_out(run, table)
         given = table = table[held.kept]
     with laps.timed("code", progress):
-        table, settled = run.settled(table)
+        table, settled = run.with_table(table)
         prepared = prepare(settled, table, progress)
         if run.schema.pseudonymize:
             from shoal.table.pseudonyms import pseudonymize

@@ -29,6 +29,7 @@ from shoal.runs.audit import audited
 from shoal.runs.checks import checked
 from shoal.runs.facts import facts, facts_of
 from shoal.runs.person import PEOPLE
+from shoal.showing import Brief
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import Schema
 from shoal.table.settings import read_settings
@@ -44,9 +45,11 @@ if TYPE_CHECKING:
 FORMATS = (".html", ".docx")
 
 
-@dataclass(frozen=True)
-class Dossier:
+@dataclass(frozen=True, repr=False)
+class Dossier(Brief):
     """What was written: two files, and how many fields of the public part are of which kind."""
+
+    _brief = ("norm", "public", "annex", "computed", "answered", "open", "holds")
 
     norm: str
     public: Path

@@ -21,7 +21,7 @@ from shoal.release.manifest import (
     check_rows_are_people,
 )
 from shoal.sampling import check_seed
-from shoal.showing import with_bar
+from shoal.showing import Brief, with_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from shoal.estimation.pooling import Pooled
 
 
-@dataclass(frozen=True)
-class Quantity:
+@dataclass(frozen=True, repr=False)
+class Quantity(Brief):
     """One estimated quantity.
 
     Attributes
@@ -47,6 +47,8 @@ class Quantity:
     rhat : the split R̂ of the chains; near 1 they agree.
     status, reason : valid, approximate or refused, and why.
     """
+
+    _brief = ("name", "estimate", "low", "high", "status")
 
     name: str
     estimate: float
@@ -60,8 +62,8 @@ class Quantity:
     reason: str
 
 
-@dataclass(frozen=True)
-class Estimates:
+@dataclass(frozen=True, repr=False)
+class Estimates(Brief):
     """What a release answers: a status with its reason, and the quantities.
 
     Attributes
@@ -71,6 +73,8 @@ class Estimates:
     reason : why, in a sentence.
     quantities : none where the answer is refused and `anyway` was not asked for.
     """
+
+    _brief = ("formula", "status", "quantities")
 
     formula: str
     status: str
