@@ -51,7 +51,7 @@ INTERNAL = {  # members, and parameters of constructors, that only Shoal itself 
         *("check_quasi", "check_reserved", "done_to", "only", "persons", "protected", "published"),
         *("read_numbers", "said_of", "trims"),
     },
-    "Spark": {"domains", "measure", "read", "recode", "search", "shards", "solve", "solve_needed"},
+    "Spark": {"domains", "measure", "read", "recode", "search", "shards"},
 }
 LOOSE = {  # what is taken where types say `Any`
     **dict.fromkeys(("frame", "held_out"), "Frame"),
