@@ -127,10 +127,10 @@ def percent(share: float | Fraction, digits: int | None = None) -> str:
     return f"{100 * float(share):.{1 if share >= SMALL else 2}f}".rstrip("0").rstrip(".") + "%"
 
 
-def odds(share: Fraction) -> str:
+def as_odds(share: Fraction) -> str:
     """Write a share as so many in so many, where these are few, and in per cent.
 
-    >>> odds(Fraction(2, 3)), odds(Fraction(1, 5)), odds(Fraction(2001, 6000))
+    >>> as_odds(Fraction(2, 3)), as_odds(Fraction(1, 5)), as_odds(Fraction(2001, 6000))
     ('2 in 3 (66.7%)', '1 in 5 (20%)', '33.4%')
     """
     part, whole = share.as_integer_ratio()

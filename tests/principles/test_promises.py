@@ -16,8 +16,7 @@ import pytest
 import shoal
 from amount import LONG
 from shoal.notation import parse
-from shoal.principles.base import UNLIMITED
-from shoal.principles.groups import Groups
+from shoal.principles.groups import UNLIMITED, Groups
 from shoal.principles.requirement import requirements
 from shoal.runs.consider import consider
 from shoal.table.coding import code_column

@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.distances.counting import most_near
 from shoal.errors import InputError, UsageError, option
-from shoal.exact import WHOLE, at_most, odds
+from shoal.exact import WHOLE, at_most
 from shoal.notation import Term
 from shoal.principles.foresight import (
     Limit,
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from shoal.principles.ordered import OneDimensional, Ordered
     from shoal.principles.requirement import Requirement
     from shoal.table.sensitive import Sensitive
-
-
-NOTHING = "{!r} limits nothing: every guess may be right."
-UNLIMITED = (
-    "Any other guess, for example of a value between two listed ones, may be right every time."
-)
 
 
 class Principle(Term):
@@ -251,11 +245,7 @@ class Principle(Term):
 
     def judged(self, measured: Measurement) -> str:
         """Say what was measured at worst, and what is allowed."""
-        risk, bound = measured.risk, measured.bound
-        side = "less than" if self.strict else "at most"
-        if self.chance:
-            return f"measured {odds(risk)}, allowed {side} {odds(bound)}"
-        return f"measured {at_most(risk)} ({self.scale}), allowed {side} {at_most(bound)}"
+        return measured.judged(self.scale, strict=self.strict)
 
     def promise(self, column: str) -> str:
         """Say in plain words what the principle promises about a column."""

@@ -236,7 +236,7 @@ class Guarantee(RequirementPlan):
     largest_epsilon: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as the command prints it in JSON."""
+        """Return it as plain values, like the JSON of the command."""
         return {name: value for name, value in super().to_dict().items() if name != "limits"}
 
 

@@ -164,6 +164,7 @@ class MUniqueness(Pairwise):
     m: int
 
     monotone = False
+    scale = "share of the others with the same value"
     graded = ("m",)
     source = "Xiao, Tao, SIGMOD 2007"
     aim = GUESS

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from shoal.ask.fields import CONTEXT
 from shoal.exact import without_lost
+from shoal.progress import Brief
 from shoal.release.stated import (
     Chance,
     Count,
@@ -48,8 +49,10 @@ VERDICTS = ("holds", "holds-with-open-questions", "does-not-hold")
 LATER: Any = UNSET  # of what is measured after the rest is said; a manifest that is read has it
 
 
-class Manifest(Record, kw_only=True):
+class Manifest(Brief, Record, kw_only=True):
     """What a release says of itself; None, or nothing in a list, for what it does not say."""
+
+    _brief = ("form", "rows", "people", "groups", "require", "verdict")
 
     shoal: Annotated[str, Meta(pattern=r"\A[0-9]+\.[0-9]+[\w.+-]{0,40}\Z")]
     id: Annotated[str, Meta(pattern=r"\A[0-9a-f]{32}\Z")]

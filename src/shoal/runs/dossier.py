@@ -22,6 +22,7 @@ from shoal.audit.sampled import population_risk
 from shoal.audit.stranger import Stranger
 from shoal.audit.tables import read_manifest
 from shoal.errors import AuditFailed, ShoalError, UsageError, option
+from shoal.progress import Brief
 from shoal.release.places import PRIVATE, PUBLIC, check_beside, write_whole
 from shoal.release.statement import check_context
 from shoal.runs.attacking import attack
@@ -44,9 +45,11 @@ if TYPE_CHECKING:
 FORMATS = (".html", ".docx")
 
 
-@dataclass(frozen=True)
-class Dossier:
+@dataclass(frozen=True, repr=False)
+class Dossier(Brief):
     """What was written: two files, and how many fields of the public part are of which kind."""
+
+    _brief = ("norm", "public", "annex", "computed", "answered", "open", "holds")
 
     norm: str
     public: Path

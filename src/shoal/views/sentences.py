@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shoal.exact import at_most, percent, unit_of
-from shoal.principles.base import NOTHING
+from shoal.principles.groups import NOTHING
 from shoal.principles.requirement import read_requirement, requirements
 from shoal.table.forms import TWO_TABLES
 from shoal.table.schema import PSEUDONYM
