@@ -175,7 +175,7 @@ def test_equal_cells_of_a_series_have_equal_public_files(tmp_path: Path) -> None
         (tmp_path / f"{turn}").mkdir()
         for number, table in enumerate((one[: first.height], one[1:])):  # one has gone
             out, ledger = tmp_path / f"{turn}" / f"{number}", tmp_path / f"{turn}" / "ledger"
-            Run.over(table, schema, require=EVERY, output=out, ledger=ledger, seed=1).go()
+            Run.over(table, schema, require=EVERY, output=out, ledger=ledger, seed=1).publish()
             files[-1].append(public_files(out))
     for before, after in zip(*files, strict=True):
         assert_equal(before, after)

@@ -144,9 +144,9 @@ def test_a_series_has_none_and_needs_a_person_column(person, tmp_path):
         run = shoal.results.Run(table=rows, schema=schema, output=tmp_path / name, **asked)
         if person is None:
             with pytest.raises(shoal.UsageError, match="identifies each person"):
-                run.go()
+                run.publish()
             continue
-        assert run.go().release.manifest.nodes is None
+        assert run.publish().release.manifest.nodes is None
         assert "node" not in pl.read_csv(tmp_path / name / "release.csv").columns
         assert shoal.audit(tmp_path / name).holds
 

@@ -350,7 +350,8 @@ def open_published(
         if name not in table.columns:
             raise UnknownColumn(name, table.columns)
     owned = {name: said for name, said in (hierarchies or {}).items() if name in schema.quasi}
-    schema = replace(schema, hierarchies={**schema.hierarchies, **owned})
+    both: dict[str, Any] = {**schema.hierarchies, **owned}
+    schema = replace(schema, hierarchies=both)
     if group in (*schema.quasi, *schema.sensitive):
         msg = f"Column {group!r} names groups and cannot have another role."
         raise UsageError(msg)

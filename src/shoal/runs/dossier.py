@@ -129,8 +129,8 @@ def dossier(
     write_whole(path, written(shown, path.suffix), force=False, mode=PUBLIC)
     write_whole(beside, written(private, path.suffix), force=False, mode=PRIVATE)
     kinds = [one["kind"] for section in shown["sections"] for one in section["fields"]]
-    counts = (kinds.count(kind) for kind in ("computed", "answered", "open"))
-    return Dossier(norm, path, beside, *counts, holds=not complaints)
+    computed, answered, left = (kinds.count(kind) for kind in ("computed", "answered", "open"))
+    return Dossier(norm, path, beside, computed, answered, left, holds=not complaints)
 
 
 def _check_places(directory: Path, *paths: Path) -> None:
