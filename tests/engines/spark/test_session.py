@@ -82,15 +82,15 @@ def asked_for_a_block(port: int, application: str, block: str) -> int:
 
     body = b"\x00" + text(application) + text("1") + struct.pack(">i", 1) + text(block)
     request = b"\x03" + struct.pack(">qi", 7, len(body)) + body
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as stranger:
+    answer = b""
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=60) as stranger,
+        suppress(ConnectionResetError),  # it hung up before it had read all
+    ):
         stranger.sendall(struct.pack(">q", 8 + len(request)) + request)
-        answer = b""
-        while len(answer) < 9:
-            received = stranger.recv(9 - len(answer))
-            if not received:
-                return 0  # hung up
+        while len(answer) < 9 and (received := stranger.recv(9 - len(answer))):
             answer += received
-    return answer[8]
+    return answer[8] if len(answer) == 9 else 0
 
 
 def listened_at(process: int) -> set[int]:
