@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -185,6 +186,19 @@ def test_a_reader_who_knows_the_method_learns_nothing(require, block, tied, top)
             assert knowing.distance_from_uniform(salaries, made) == 0
             return
     pytest.fail("No table was tried.")
+
+
+def test_blocks_promise_about_each_person_alone():
+    """Of one person nothing is learned; who knows one of a block is certain of the other."""
+    table = pl.DataFrame({"age": [0, 1, 50, 51], "zip": [0, 1, 50, 51], "salary": [0, 0, 5, 5]})
+    made = outcomes(table, "FrequencyL(l=2)", shoal.methods.Oblivious(block=2))
+    assert knowing.distance_from_uniform(table["salary"].to_list(), made) == 0
+    pooled = [
+        world
+        for world in set(itertools.permutations(table["salary"].to_list()))
+        if any(len({*labels}) == 1 for labels, _ in made(world))
+    ]
+    assert sorted(pooled) == [(0, 0, 5, 5), (5, 5, 0, 0)]
 
 
 @pytest.mark.few(1)
