@@ -264,6 +264,7 @@ CASES = {
     "shards": Tiny("FrequencyL(l=2)", [1, 1, 2, 2, 3, 3], shard=3),
     "shards that are cut": Tiny("FrequencyL(l=2)", [1, 2, 3, 4, 5], shard=3),
     "shards with ties": Tiny("FrequencyL(l=2)", [1, 1, 1, 2, 2, 3], shard=2, tied=True),
+    "larger shards with ties": Tiny("FrequencyL(l=2)", [1, 1, 2, 2, 3, 3], shard=3, tied=True),
     "shards and near values": Tiny("EpsilonM(epsilon=1, m=2)", [1, 2, 5, 6, 9, 9], shard=3),
     "shards and blocks": Tiny("FrequencyL(l=2)", [1, 1, 2, 2, 3, 3], shard=4, block=2),
     "shards of people": Tiny("FrequencyL(l=2)", [1, 1, 2, 2, 3, 3], [1, 1, 1, 1, 2, 2], shard=2),
@@ -276,7 +277,7 @@ CASES = {
     ),
 }  # fmt: skip
 LEAKY = ("row counts", "three row counts", "shards", "shards and near values")
-SPREAD = ("shards", "shards and near values")
+SPREAD = ("shards", "shards and near values", "larger shards with ties")
 
 
 @pytest.mark.few(8)

@@ -214,6 +214,19 @@ def test_prior_odds_within_the_root_are_enough(root):
     assert most == bound == Fraction(root**2, root**2 + 1)
 
 
+def test_blocks_promise_about_each_person_alone():
+    """Of one person nothing is learned; who knows one of a block is certain of the other."""
+    table = pl.DataFrame({"age": [0, 1, 50, 51], "zip": [0, 1, 50, 51], "salary": [0, 0, 5, 5]})
+    made = outcomes(table, "FrequencyL(l=2)", shoal.methods.Oblivious(block=2))
+    assert knowing.distance_from_uniform(table["salary"].to_list(), made) == 0
+    pooled = [
+        world
+        for world in set(itertools.permutations(table["salary"].to_list()))
+        if any(len({*labels}) == 1 for labels, _ in made(world))
+    ]
+    assert sorted(pooled) == [(0, 0, 5, 5), (5, 5, 0, 0)]
+
+
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("require", "tied", "top"),

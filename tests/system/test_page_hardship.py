@@ -188,6 +188,38 @@ def test_a_full_disk_is_told_at_every_step_and_ends_nothing(page, home):
         assert "Holds" in finished(client, publish(client, place, require="KAnonymity(k=3)"))
 
 
+@pytest.mark.long
+def test_a_full_disk_is_told_where_work_goes_on_after_a_release(page, home):
+    """By a dossier, a coarser release, a round of a series, a linked table and a project."""
+    rows = "".join(f"p{row},{20 + row % 40},{row}\n" for row in range(300))
+    with page.client() as client:
+        place = upload(client, f"who,age,income\n{rows}")
+        for column, role in enumerate(("person", "quasi", "sensitive")):
+            client.post(f"{place}/columns/{column}", data={f"role-{column}": role})
+        run = publish(client, place, require="KAnonymity(k=3)")
+        assert "Holds" in finished(client, run)
+        rounds = {"ledger": str(home / "ledger"), "folder": str(home / "round")}
+        linked = {"linked": ("visits.csv", "who,cost\n" + "p1,2\n" * 50)}
+        with full(page):
+            client.post(f"{run}/dossier", data={"norm": "ema"})
+            answers = [
+                client.post(f"{run}/dossier/ema", data={"institution": "Klinik"}),
+                client.post(f"{place}/linked", files=linked, data={"name": "visits"}),
+                client.post("/project"),
+            ]
+            works = [
+                finished(client, client.post(where, data=data).headers["location"])
+                for where, data in ((f"{run}/coarsen", {"most": "5"}), (f"{place}/round", rounds))
+            ]
+        for answer in answers:
+            assert answer.status_code == 507, answer.request.url
+            assert re.search(r"disk is full|Cannot write|too large", answer.text)
+            assert 'data-testid="error"' in answer.text
+        for failed in works:
+            assert re.search(r"disk is full|Cannot write|too large", failed)
+        assert client.post("/project").status_code == 303
+
+
 @pytest.mark.parametrize("port", [6000, 10080, 22])
 def test_a_port_that_browsers_do_not_open_is_refused_in_words(port):
     answer = shoal("serve", "--no-browser", "--port", str(port))

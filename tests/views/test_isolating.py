@@ -56,3 +56,16 @@ def test_what_is_said_of_other_releases_does_not_contradict_what_was_made_to_go_
     shoal.anonymize(TABLE, schema, require="KAnonymity(k=4)").write(tmp_path / "out")
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
     assert aside in dict(limits(manifest | known))["Other releases."]
+
+
+@pytest.mark.parametrize(
+    ("method", "weaker"), [("Oblivious()", False), ("Oblivious(block=8)", True)]
+)
+def test_a_report_says_that_blocks_promise_about_each_person_alone(
+    tmp_path: Path, method: str, *, weaker: bool
+) -> None:
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    release = shoal.anonymize(TABLE, schema, require="EpsilonM(epsilon=50, m=3)", method=method)
+    release.write(tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert ("holds for each person alone" in page) == weaker

@@ -61,6 +61,12 @@ CONDITION = (
 )
 BROKEN = " The release does not keep this."
 ODDS = 3  # how many times as likely a row may be of which report and certificate speak
+BLOCKS: Said = (
+    "Blocks.",
+    "The method formed groups within blocks of the table. What it promises against readers who "
+    "know the method holds for each person alone: a reader who knows the values of some people can "
+    "learn more about others of their block, in some releases with certainty.",
+)
 NESTED: Said = (
     "The finer release.",
     "This release was made from a finer one, by joining its groups. A reader who has both learns "
@@ -253,6 +259,8 @@ def limits(release: Mapping[str, Any]) -> list[Said]:
     else:
         every = CONDITION.format(every=candidates_of(release, "that group"))
         said.append(("The assumption.", f"{every}{at_odds(release)}"))
+    if release["method"].startswith("Oblivious(block="):
+        said.append(BLOCKS)
     if "coarsened_from" in release:
         said.append(NESTED)
     said += SERIES if "previous" in release else ()

@@ -29,7 +29,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from shoal.errors import InputError
+from shoal.errors import InputError, OutputError
 from shoal.platforms import STOPS, UNHELD, holds_directories, is_mine, let_go, lock, unlinked_flags
 from shoal.web import (
     answering,
@@ -49,7 +49,7 @@ from shoal.web.guard import HEADERS, Guard
 from shoal.web.listening import HOST, Impatient, listening
 from shoal.web.pages import page
 from shoal.web.state import Shelf
-from shoal.web.worker import Refused, Stopped, cannot_write, unforeseen
+from shoal.web.worker import Refusal, Refused, Stopped, cannot_write, unforeseen
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from shoal.web.worker import Refusal, Worker
+    from shoal.web.worker import Worker
 
 
 STATIC = Path(__file__).with_name("static")
@@ -108,6 +108,7 @@ def make_app(
             404: _nowhere,
             Refused: _refused,
             OSError: _cannot_write,
+            OutputError: _cannot_write,
             Exception: _unforeseen,
         },
     )
@@ -131,6 +132,8 @@ async def _refused(request: Request, problem: Exception) -> Response:
 
 
 async def _cannot_write(request: Request, problem: Exception) -> Response:
+    if isinstance(problem, OutputError):  # which has a sentence
+        return _told(request, Refusal(str(problem), exit_code=4, kind="CannotWrite"), 507)
     assert isinstance(problem, OSError)
     return _told(request, cannot_write(problem), 507)
 
