@@ -405,7 +405,7 @@ def figures(places, samples):
     hits = [rows[:, 0].mean() for rows in enough]
     ratios = known(rows[:, 2].mean() / rows[:, 3].mean() for rows in often)
     spreads = [rows[:, 4].std() / rows[:, 5].std() for rows in enough if rows[:, 5].std() > 0]
-    offs = known(np.sqrt(np.nanmean(rows[:, 6] ** 2)) for rows in enough)
+    offs = [np.sqrt(np.nanmean(r[:, 6] ** 2)) for r in enough if np.isfinite(r[:, 6]).any()]
     ranged = f", each {min(hits):.2f} to {max(hits):.2f}" if enough else ""
     ratio = f"{np.median(ratios):.3f}, {min(ratios):.2f} to {max(ratios):.2f}" if ratios else "–"
     off = f"{np.median(offs):.2f}, at most {max(offs):.2f}" if offs else "–"
