@@ -37,6 +37,7 @@ from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
 from shoal.progress import Progress, silent
 from shoal.table.coding import code_lenient
+from shoal.table.column import hierarchy_of
 from shoal.table.columns import Gathered, without_cells
 from shoal.table.databases.access import is_address, name_of
 from shoal.table.files import separator_of
@@ -349,9 +350,9 @@ def open_published(
     for name in (*schema.quasi, *schema.sensitive, *filter(None, (group, person))):
         if name not in table.columns:
             raise UnknownColumn(name, table.columns)
-    owned = {name: said for name, said in (hierarchies or {}).items() if name in schema.quasi}
-    both: dict[str, Any] = {**schema.hierarchies, **owned}
-    schema = replace(schema, hierarchies=both)
+    every = (hierarchies or {}).items()
+    trees = {name: hierarchy_of(said) for name, said in every if name in schema.quasi}
+    schema = replace(schema, hierarchies={**schema.hierarchies, **trees})
     if group in (*schema.quasi, *schema.sensitive):
         msg = f"Column {group!r} names groups and cannot have another role."
         raise UsageError(msg)
