@@ -494,6 +494,26 @@ def test_an_alternative_has_its_letter_in_the_curve(started, served):
         assert above[1] < above[0]
 
 
+def test_dragging_the_range_redraws_the_curve_of_losses(started, served):
+    with tab(started, served) as page:
+        choose(page)
+        page.get_by_test_id("requirement").fill("EpsilonM(epsilon=2000, m=3)")
+        page.get_by_test_id("requirement").blur()
+        here = page.locator("[data-testid=loss-curve] text.strong", has_text="You are here")
+        expect(here).to_be_visible()
+        before = here.text_content()
+        slider = page.locator("#slide-0-epsilon")
+        slider.scroll_into_view_if_needed()
+        box = slider.bounding_box()
+        page.mouse.move(box["x"] + 2, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 0.7 * box["width"], box["y"] + box["height"] / 2, steps=5)
+        page.mouse.up()
+        moved = re.compile(r"^EpsilonM\(epsilon=(?!2000,)")
+        expect(page.get_by_test_id("requirement")).to_have_value(moved)
+        expect(here).not_to_have_text(before)
+
+
 def test_what_is_out_of_reach_has_a_remedy_that_works(started, served):
     with tab(started, served) as page:
         choose(page)

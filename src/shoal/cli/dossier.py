@@ -50,13 +50,12 @@ def dossier(
             raise shoal.UsageError(msg)
     assert norm is not None and ask.output is not None  # noqa: PT018
     show.announce_compiling(quiet=quiet)
-    people = show.open_with(original, ask)
     found = shoal.dossier(
         release,
         ask.output,
         norm=norm,
         schema=ask.schema,
-        original=people,
+        original=(people := show.open_with(original, ask)),
         control=show.open_controls(control, people, show.as_named(original, ask)),
         person=ask.person,
     )

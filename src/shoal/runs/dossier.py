@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from shoal.release.manifest import Manifest
 
 FORMATS = (".html", ".docx")
+KINDS = ("computed", "answered", "open")  # of fields
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,8 +94,7 @@ def dossier(
     output : the file to write, HTML or DOCX by its name; the private annex stands beside it, with
         `-private` in its name, readable by its owner alone.
     norm : `ema`, `hipaa`, `iso27559`, `gdpr`, `ico`, `nist` or `fivesafes`.
-    schema : the schema file, whose answers under `[context]` become public. If it names the
-        original, the original is read as it says.
+    schema : the schema file: its `[context]` becomes public; the original is read as it says.
     original : the path or frame of the original table; without it the annex is empty and marked.
     control : the path or frame of people of the same population who are not in the release: attacks
         are tried on them as well. It needs the original.
@@ -118,8 +118,7 @@ def dossier(
     own = None
     if original is not None:
         table = read_original(original, said)
-        if control is not None:
-            control = read_controls(control, table, stated_for(original, said))
+        control = read_controls(control, table, stated_for(original, said))
         whose = person or said.person
         own = _private(published, table.fill_nan(None), whose, said, answers)
         if not own["initial"]["several"]:
@@ -129,7 +128,7 @@ def dossier(
     write_whole(path, written(shown, path.suffix), force=False, mode=PUBLIC)
     write_whole(beside, written(private, path.suffix), force=False, mode=PRIVATE)
     kinds = [one["kind"] for section in shown["sections"] for one in section["fields"]]
-    computed, answered, left = (kinds.count(kind) for kind in ("computed", "answered", "open"))
+    computed, answered, left = map(kinds.count, KINDS)
     return Dossier(norm, path, beside, computed, answered, left, holds=not complaints)
 
 

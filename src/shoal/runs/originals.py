@@ -26,13 +26,13 @@ def read_original(source: Any, said: Ask) -> pl.DataFrame:
     return take_frame(Run(table=str(source), **stated_for(source, said)).frame())
 
 
-def read_controls(source: Any, people: pl.DataFrame, how: Mapping[str, Any]) -> pl.DataFrame:
+def read_controls(source: Any, people: pl.DataFrame, how: Mapping[str, Any]) -> Any:
     """Return the control group of an original: as Shoal writes one, or read like the original.
 
     Whatever the original looks like, Shoal writes a plain CSV file with columns of the original.
     """
     if not isinstance(source, str | Path):
-        return take_frame(source)
+        return None if source is None else take_frame(source)
     with suppress(ShoalError):
         plain = Run(table=str(source), missing_codes=how.get("missing_codes", {})).frame()
         if not any(how.values()) or set(plain.columns) <= set(people.columns):
