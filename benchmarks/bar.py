@@ -70,7 +70,7 @@ def watch(run: shoal.results.Run) -> list[tuple[float, str, float]]:
     def progress(phase: str, share: float) -> None:
         told.append((now() - begun, phase, whole.share(phase, share)))
 
-    run.go(progress)
+    run.publish(progress)
     told.append((now() - begun, "end", 1.0))
     return told
 

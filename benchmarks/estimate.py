@@ -13,7 +13,7 @@ import argparse
 import json
 import os
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -343,7 +343,8 @@ def show(path):
 
 def print_one(key, some):
     found: dict[str, dict] = {status: defaultdict(list) for status in STATUSES}
-    refused, why = 0, defaultdict(int)
+    refused = 0
+    why: Counter[str] = Counter()
     for turn, r in enumerate(some):
         truth, (own, error) = np.array(r["truth"]), np.array(r["original"])
         refused += 0 if r["quantities"] else len(truth)

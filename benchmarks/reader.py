@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
-from estimate import limit_of, read_whole
+from estimate import UNSAID, limit_of, read_whole
 
 import shoal
 from shoal.estimation.attacking import fitted
@@ -68,8 +68,7 @@ def opened(table, quasi, value, method, m, epsilon):
     people, values = people.sort("group"), values.sort("group")
     starts = np.append(np.flatnonzero(people["group"].diff().fill_null(1)), people.height)
     columns = {name: code_lenient(people[name]) for name in quasi}
-    # The manifest is not asked for anything here.
-    release = Analysable(None, starts, columns, {value: code_lenient(values[value])})
+    release = Analysable(UNSAID, starts, columns, {value: code_lenient(values[value])})
     return release, table[value].to_numpy()[people["pid"].cast(pl.Int64).to_numpy()]
 
 
@@ -174,7 +173,8 @@ def main():
     options = parser.parse_args()
     chosen = [int(one) for one in options.cases.split(",")] if options.cases else range(1, 4)
     for number in chosen:
-        told(*CASES[number - 1], options.rows, options.seed)
+        method, m, epsilon = CASES[number - 1]
+        told(method, m, epsilon, options.rows, options.seed)
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def rounds() -> Iterator[dict[str, float]]:
                 ledger=Path(place) / "ledger",
                 output=Path(place) / f"round{turn}",
                 linkage=Path(place) / f"links{turn}",
-            ).go()
+            ).publish()
             rows = pl.read_csv(Path(place) / f"round{turn}" / "release.csv")
             links = pl.read_csv(Path(place) / f"links{turn}")
             groups = rows["group"].gather(links["release_row"]).to_list()

@@ -33,6 +33,37 @@ FOLDERS = {
     "hierarchy": "hierarchies",
     "workload": "workloads",
 }
+INTERNAL = {  # members, and parameters of constructors, that only Shoal itself uses
+    "Ask": {"from_form", "from_said", "moved", "said"},
+    "Audit": {"measured", "shown", "state", "statement"},
+    "Local": {"read", "search", "shards", "solve", "solve_needed"},
+    "Release": {
+        *("answers", "audit_published", "boxes", "listed", "of", "origins", "parts", "published"),
+        *("published_schema", "remarks", "typed", "recoding", "coded", "suppression", "formulas"),
+        *("given", "population", "settings", "recast", "links", "kept", "held", "linked"),
+    },
+    "Run": {
+        *("better", "chosen", "coded", "check_asked", "check_header", "check_places", "enough"),
+        *("frame", "of_ask", "offered", "over", "overruled", "prepare", "read", "ready", "said"),
+        *("wanted", "with_table"),
+    },
+    "Schema": {
+        *("check_quasi", "check_reserved", "done_to", "only", "persons", "protected", "published"),
+        *("read_numbers", "said_of", "trims"),
+    },
+    "Spark": {"domains", "measure", "read", "recode", "search", "shards"},
+}
+LOOSE = {  # what is taken where types say `Any`
+    **dict.fromkeys(("frame", "held_out"), "Frame"),
+    **dict.fromkeys(("control", "original", "population"), "Frame | str | Path | None"),
+    **dict.fromkeys(("source", "table", "what"), "Release | Frame | str | Path"),
+    "releases": "Sequence[Release | str | Path]",
+    "session": "SparkSession | None",
+}
+KINDS = (
+    "In signatures, `Frame` stands for a frame of pandas, Polars or PyArrow, and `Require` for a "
+    "principle, as an object or in the notation."
+)
 NOTE = "<!-- Made by `make references` from the code. Edit the code, not this page. -->"
 
 
@@ -103,6 +134,8 @@ def python() -> str:
         "",
         "Every public name, with a page for each function and object. Give arguments beyond the "
         "data by name. Frames of pandas, Polars and PyArrow go in and come out as they came.",
+        "",
+        KINDS,
     ]
     lines += ["", "## Functions", "", "| name | |", "| --- | --- |"]
     lines += [
@@ -193,8 +226,10 @@ def _parameters(value: Any) -> str:
     if inspect.isclass(value) and value.__init__ is object.__init__:
         return ""
     found = inspect.signature(value)
-    words = [_typed(one) for one in found.parameters.values()]
-    kinds = [one.kind for one in found.parameters.values()]
+    hidden = INTERNAL.get(value.__name__, ())
+    shown = [one for name, one in found.parameters.items() if name not in hidden]
+    words = [_typed(one) for one in shown]
+    kinds = [one.kind for one in shown]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
         words.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
     returned = found.return_annotation
@@ -205,8 +240,9 @@ def _parameters(value: Any) -> str:
 def _typed(one: inspect.Parameter) -> str:
     """Write a parameter with its type and its default."""
     stars = "**" if one.kind is one.VAR_KEYWORD else "*" * (one.kind is one.VAR_POSITIONAL)
-    known = isinstance(one.annotation, str) and one.annotation not in {"Any", "object"}
-    name = f"{stars}{one.name}: {one.annotation}" if known else f"{stars}{one.name}"
+    known = isinstance(one.annotation, str)
+    kind = LOOSE.get(one.name, "Any") if one.annotation in {"Any", "object"} else one.annotation
+    name = f"{stars}{one.name}: {kind}" if known else f"{stars}{one.name}"
     if one.default is one.empty:
         return name
     plain = isinstance(one.default, str | int | float | bool | None)
@@ -220,7 +256,7 @@ def _members(value: type) -> list[str]:
     for name, member in inspect.getmembers_static(value):
         inner = getattr(member, "__func__", getattr(member, "func", member))
         text = inspect.getdoc(inner)
-        if name.startswith("_") or not text:
+        if name.startswith("_") or not text or name in INTERNAL.get(value.__name__, ()):
             continue
         if isinstance(member, property) or hasattr(member, "func"):
             lines.append(f"- `.{name}`: {_first(text)}")

@@ -1,4 +1,4 @@
-"""Shoal publishes tables about people so that nobody's sensitive value can be nearly known.
+"""Publish tables about people, and limit what a reader can learn about any one of them.
 
 `__init__.pyi` lists the public names, once; they load what they need when they are first used.
 """

@@ -28,6 +28,7 @@ LOST = Fraction(1, 10**50)  # more than what rounding to so many digits can chan
 TINY = 0.0001  # the least share that is spelled in figures
 FEW = 100  # "12 in 100" is read at a glance, "123 in 457" is not
 SMALL = 0.01  # shares below have one digit more
+GRID = 2**40  # of losses, finer than an audit compares them
 VANISHED = -1000  # exp of this is less than any share of people
 
 
@@ -126,10 +127,10 @@ def percent(share: float | Fraction, digits: int | None = None) -> str:
     return f"{100 * float(share):.{1 if share >= SMALL else 2}f}".rstrip("0").rstrip(".") + "%"
 
 
-def odds(share: Fraction) -> str:
+def as_odds(share: Fraction) -> str:
     """Write a share as so many in so many, where these are few, and in per cent.
 
-    >>> odds(Fraction(2, 3)), odds(Fraction(1, 5)), odds(Fraction(2001, 6000))
+    >>> as_odds(Fraction(2, 3)), as_odds(Fraction(1, 5)), as_odds(Fraction(2001, 6000))
     ('2 in 3 (66.7%)', '1 in 5 (20%)', '33.4%')
     """
     part, whole = share.as_integer_ratio()
@@ -199,3 +200,17 @@ def unit_of(types: Collection[str | None]) -> str:
     ('days', '', '')
     """
     return "days" if types and all(one == "date" for one in types) else ""
+
+
+def with_lost(published: float, rows: int, lost: int) -> float:
+    """Return the mean over all rows from that over published ones: a row left out loses all.
+
+    Of published rows it is a multiple of 1 / `GRID`, so that taking out the others again leaves no
+    trace of how many they were.
+    """
+    return (round(published * GRID) / GRID * rows + lost) / (rows + lost) if lost else published
+
+
+def without_lost(mean: float, rows: int, lost: int) -> float:
+    """Return the mean over published rows, which is the same however many were left out."""
+    return round((mean * (rows + lost) - lost) / rows * GRID) / GRID

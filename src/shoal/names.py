@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 RENAMED = {  # names of before, which still work until version 0.3
@@ -21,6 +21,25 @@ RENAMED = {  # names of before, which still work until version 0.3
     },
     "shoal.results": {"Survey": "Levels", "Knowing": "Minimality", "Outlook": "RequirementPlan"},
 }
+
+
+MEMBERS = {"Run": {"go": "publish", "asked": "requirements", "settled": "with_table"}}  # until 0.3
+
+
+class Renamed:
+    """What has members of other names than before, which still work until version 0.3."""
+
+    if not TYPE_CHECKING:  # there old names are errors
+
+        def __getattr__(self, name: str) -> Any:
+            own = type(self).__name__
+            if name not in MEMBERS.get(own, ()):
+                msg = f"{own!r} object has no attribute {name!r}"
+                raise AttributeError(msg)
+            new = MEMBERS[own][name]
+            msg = f"Write {own}.{new}. {own}.{name} stops working in version 0.3."
+            warn(msg, DeprecationWarning, stacklevel=2)
+            return getattr(self, new)
 
 
 @cache

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import wraps
 from importlib import import_module
 from typing import ClassVar, ParamSpec, TypeVar
@@ -88,18 +88,47 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+SHORT = 80  # characters of a value that is written in full
+
+
 class Brief:
     """A result that says in one line what matters of it, and never its arrays.
 
-    A dataclass that derives from it has `repr=False`.
+    A dataclass that derives from it has `repr=False`. Without `_brief`, all of its fields matter.
     """
 
     _brief: ClassVar[tuple[str, ...]] = ()
 
     def __repr__(self) -> str:
-        said = ((name, getattr(self, name)) for name in self._brief)
-        facts = ", ".join(f"{name}={value!r}" for name, value in said if value is not None)
+        names = self._brief or [one.name for one in fields(self)]  # type: ignore[arg-type]
+        said = ((name, briefly(getattr(self, name))) for name in names)
+        facts = ", ".join(f"{name}={text}" for name, text in said if text)
         return f"<{type(self).__name__}: {facts}>"
+
+
+def briefly(value: object) -> str:
+    """Write a value for a line among others, of many only how many there are, of frames how large.
+
+    >>> briefly(0.25), briefly(("age", "zip")), briefly([*range(100)]), briefly(())
+    ('0.25', "('age', 'zip')", '100', '')
+    """
+    if hasattr(value, "shape"):
+        return "×".join(f"{size:,}" for size in value.shape)
+    if value is None or not isinstance(value, Sized) or isinstance(value, str):
+        return "" if value is None else repr(value)
+    short = isinstance(value, tuple | list) and all(isinstance(one, str | int) for one in value)
+    text = repr(value) if short and value else ""
+    return text if 0 < len(text) <= SHORT else f"{len(value):,}" if len(value) else ""
+
+
+class Given:
+    """What is asked, which says itself as a call, without what is as usual."""
+
+    def __repr__(self) -> str:
+        usual = type(self)()
+        said = {one.name: getattr(self, one.name) for one in fields(self) if one.repr}  # type: ignore[arg-type]
+        given = (f"{k}={v!r}" for k, v in said.items() if v != getattr(usual, k))
+        return f"{type(self).__name__}({', '.join(given)})"
 
 
 class Shown:

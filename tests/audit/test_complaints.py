@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.views.sentences import risk_and_bound
 
 TABLE = pl.DataFrame({"age": ["20"] * 3 + ["30"] * 3, "pay": [1, 1, 5, 1, 7, 9]})
 SCHEMA = shoal.Schema(quasi="age", sensitive="pay")
@@ -53,3 +54,16 @@ def test_a_description_that_fits_nobody_is_said_to() -> None:
     everybody = pl.DataFrame({"age": ["20"] * 6})
     (said, *_) = shoal.audit(TABLE, SCHEMA, require="KMap(k=2)", population=everybody).complaints()
     assert "descriptions: a description fits nobody in the population table." in said
+
+
+@pytest.mark.parametrize(
+    ("principle", "risk", "bound", "says"),
+    [
+        ("KAnonymity(k=3)", 0.5, 1 / 3, ("50%", "1 in 3 (33.3%)")),
+        ("pay: EpsilonM(epsilon=2, m=5)", 2 / 3, 0.2, ("66.7%", "1 in 5 (20%)")),
+        ("KMap(k=3)", 2.0, 1 / 3, ("over 100%", "1 in 3 (33.3%)")),
+        ("TCloseness(t=0.2)", 0.375, 0.2, ("0.375", "0.2")),
+    ],
+)
+def test_tables_write_chances_as_people_do(principle, risk, bound, says) -> None:
+    assert risk_and_bound({"principle": principle, "risk": risk, "bound": bound}) == says

@@ -255,6 +255,8 @@ def test_the_predicate_that_is_tried_is_the_least_likely_one(method, seed, tmp_p
         )
         for box, size in boxes.items()
     ]  # fmt: skip
+    assert found is not None
+    assert found.controls is not None
     assert found.members.share == pytest.approx(sum(one[0] == 1 for one in fitting) / len(boxes))
     chances = [float(reference.one_of_drawn(one[2], 200, 90)) for one in fitting]
     assert found.controls.share == pytest.approx(sum(chances) / len(boxes))

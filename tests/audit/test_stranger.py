@@ -191,8 +191,8 @@ def test_it_is_drawn():
     schema = shoal.Schema(quasi=QUASI, sensitive=("pay", "ward"))
     release = shoal.anonymize(frame, schema, require="pay: EpsilonM(epsilon=3, m=3)")
     view = release.person(2)
-    assert "rows fit" in repr(view)
-    assert "The best guess" in repr(view)
+    assert "rows fit" in str(view)
+    assert "The best guess" in str(view)
     page = view._repr_html_()
     assert page.count("<svg") == 3  # pay today and after, and labels
     assert "<table" not in page
@@ -215,7 +215,9 @@ def test_rows_that_stand_for_nobody_count_as_much_as_their_group_has_real_people
     schema = shoal.Schema(quasi=QUASI, sensitive="pay", person="who")
     for place, rows in enumerate((frame, frame[::3]), 1):
         asked: Any = {"require": ["MUniqueness(m=2)"], "ledger": tmp_path / "ledger"}
-        shoal.results.Run(table=rows, schema=schema, output=tmp_path / f"{place}", **asked).go()
+        shoal.results.Run(
+            table=rows, schema=schema, output=tmp_path / f"{place}", **asked
+        ).publish()
     rows = frame[::3]
     for row in range(0, rows.height, 3):
         view = person(tmp_path / "2", row, original=rows, person="who")
@@ -238,8 +240,8 @@ def test_of_rows_that_were_left_out_nothing_is_said_to_be_theirs(form: str, tmp_
     release.write(tmp_path / "out")
     view = shoal.measures.person(tmp_path / "out", 5, original=OUT)
     assert view.published is False
-    assert "this row is not in it" in repr(view)
-    assert "pay is between" not in repr(view).replace("from their rows: pay is between", "")
+    assert "this row is not in it" in str(view)
+    assert "pay is between" not in str(view).replace("from their rows: pay is between", "")
     assert shoal.measures.person(tmp_path / "out", 4, original=OUT).published is True
     shown = shoal.measures.person(tmp_path / "out", original=OUT)
     assert shown.published is not False
@@ -256,7 +258,7 @@ def test_of_rows_that_are_all_there_and_of_unknown_numbers_no_number_is_said(
     shoal.anonymize(whole, schema, withhold_counts=True, require=require).write(tmp_path / "some")
     view = shoal.measures.person(tmp_path / "some", 0, original=whole)
     assert view.published is None
-    assert "Rows may have been left out" in repr(view)
+    assert "Rows may have been left out" in str(view)
 
 
 def test_a_row_whose_values_nothing_that_fits_has_is_not_in_the_release(tmp_path: Path) -> None:
@@ -273,6 +275,6 @@ def test_a_row_whose_values_nothing_that_fits_has_is_not_in_the_release(tmp_path
     for row, view in enumerate(views):
         fits = any(str(heap["pay"][row]) == text for text, _ in view.columns[0].values)
         assert view.published is (None if fits else False)
-        assert ("this row is not in it" in repr(view)) == (not fits)
+        assert ("this row is not in it" in str(view)) == (not fits)
         assert ("this row is not in it" in view._repr_html_()) == (not fits)
-        assert ("rows that could be this one were left out" in repr(view)) == fits
+        assert ("rows that could be this one were left out" in str(view)) == fits

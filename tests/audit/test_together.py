@@ -107,7 +107,7 @@ def series(where: Path, draw: random.Random, form: str) -> tuple[list[Path], lis
             form=form,
             ledger=where / "ledger",
             output=where / f"r{place}",
-        ).go()
+        ).publish()
     return [where / f"r{place}" for place in range(len(rounds))], people
 
 

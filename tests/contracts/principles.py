@@ -116,6 +116,9 @@ class PrincipleContract:
                 assert any(better), (best, self.asked)
         assert found
 
+    def test_its_risk_is_a_chance_or_says_what_it_is(self):
+        assert self.asked.chance != bool(self.asked.scale)
+
     def test_it_promises_in_words(self):
         said = self.asked.promise("pay")
         assert said.endswith(".")

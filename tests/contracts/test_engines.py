@@ -184,7 +184,7 @@ def test_several_shards_keep_every_row_once_and_what_is_required(name, tmp_path)
         engine=jvm.engine(shard=300),
         **how,
     )
-    outcome = run.go()
+    outcome = run.publish()
     manifest = json.loads((target / "manifest.json").read_text())
     assert manifest["rows"] + manifest["suppressed"] + manifest["dropped"] == ROWS
     assert outcome.release.settings["shards"] > 1
@@ -342,7 +342,7 @@ def test_a_bad_cell_in_the_last_file_is_named_in_a_sentence(name, tmp_path):
         engine=jvm.engine(),
     )  # fmt: skip
     with pytest.raises(shoal.InputError, match=said) as raised:
-        run.go()
+        run.publish()
     assert "java" not in str(raised.value).lower()
     assert not tmp_path.with_name("o").exists()
     assert not list(tmp_path.parent.glob(".o.*"))
@@ -372,7 +372,7 @@ def test_what_makes_no_sense_or_is_left_open_is_said_on_both_engines(tmp_path):
     said = []
     for engine in (shoal.Local(), jvm.engine()):
         with pytest.raises(shoal.UsageError, match="defined for one value per person") as problem:
-            shoal.results.Run(schema=whom, engine=engine, output=tmp_path / "no", **asked).go()
+            shoal.results.Run(schema=whom, engine=engine, output=tmp_path / "no", **asked).publish()
         said.append(problem.value.sentence)
     assert said[0] == said[1]
     assert not (tmp_path / "no").exists()
@@ -381,7 +381,7 @@ def test_what_makes_no_sense_or_is_left_open_is_said_on_both_engines(tmp_path):
     asked["context"] = {"review_date": "2020-01-31"}
     for place, engine in (("here", shoal.Local()), ("there", jvm.engine())):
         run = shoal.results.Run(schema=rows, engine=engine, output=tmp_path / place, **asked)
-        warned = " ".join(one.sentence for one in run.go().remarks if one.warning)
+        warned = " ".join(one.sentence for one in run.publish().remarks if one.warning)
         assert "No requirement protects score." in warned, place
         assert "olumn 'patient'" in warned, place
         assert "The date of review, 2020-01-31, has passed." in warned, place
@@ -582,7 +582,7 @@ def test_nothing_of_rows_left_out_stands_in_any_file(name, tmp_path):
         shoal.results.Run(
             table=tmp_path / "people.csv", schema=schema, require="KAnonymity(k=5)", form=form,
             suppress="5%", output=tmp_path / place, engine=engine, format="parquet",
-        ).go()  # fmt: skip
+        ).publish()  # fmt: skip
     here, there = (
         json.loads((tmp_path / place / "manifest.json").read_text()) for place in ("here", "there")
     )

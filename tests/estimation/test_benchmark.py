@@ -17,6 +17,7 @@ from estimation.people import published, simulated
 from shoal.estimation import judging
 from shoal.estimation.completing import Problem
 from shoal.estimation.opening import open_release
+from shoal.estimation.pooling import pool
 from shoal.runs import correcting
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def test_every_sentence_of_a_refusal_has_a_name(benchmark):
 
 
 def pooled() -> Any:
-    return judging.pool(np.array([[0.0], [9.0]]), np.array([[0.1], [0.1]]))
+    return pool(np.array([[0.0], [9.0]]), np.array([[0.1], [0.1]]))
 
 
 def test_one_estimate_is_timed(benchmark, capsys, monkeypatch):

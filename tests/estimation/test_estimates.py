@@ -226,7 +226,7 @@ def test_placeholders_of_a_series_are_no_people(tmp_path):
     require = shoal.principles.EpsilonM(epsilon=100, m=3)
     for name, rows in (("one", table), ("two", table[30:])):
         asked = {"require": require, "ledger": tmp_path / "ledger", "output": tmp_path / name}
-        shoal.results.Run(table=rows, schema=schema, **asked).go()
+        shoal.results.Run(table=rows, schema=schema, **asked).publish()
     assert shoal.estimate(tmp_path / "one", mean="income").status == "valid"
     found = shoal.estimate(tmp_path / "two", mean="income")
     assert (found.status, found.quantities) == ("refused", ())

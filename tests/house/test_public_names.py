@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import shoal
-from shoal.names import RENAMED
+from shoal.names import MEMBERS, RENAMED
 
 OLD = [(space, old, new) for space, names in RENAMED.items() for old, new in names.items()]
 
@@ -18,3 +18,13 @@ def test_an_old_name_is_the_new_one_with_a_warning(space, old, new):
     for place in (part, shoal):
         with pytest.warns(DeprecationWarning, match=rf"Write {space}\.{new}\."):
             assert getattr(place, old) is getattr(part, new)
+
+
+@pytest.mark.parametrize(("old", "new"), MEMBERS["Run"].items())
+def test_an_old_name_of_a_run_is_the_new_one_with_a_warning(old, new):
+    run = shoal.results.Run(require="KAnonymity(k=2)")
+    assert old not in dir(run)
+    with pytest.warns(DeprecationWarning, match=rf"Write Run\.{new}\."):
+        found = getattr(run, old)
+    assert found == getattr(run, new)
+    assert not hasattr(run, "nothing_of_the_kind")

@@ -68,7 +68,7 @@ def test_nothing_of_it_is_written(people, tmp_path: Path):
         return True
 
     run = Run(table=people, schema=SCHEMA, output=tmp_path / "r", enough=enough, **PROMISE)
-    run.go()
+    run.publish()
     text = (tmp_path / "r" / "manifest.json").read_text()
     assert "enough" not in text
     assert "never" not in text

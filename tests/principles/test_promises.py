@@ -16,8 +16,7 @@ import pytest
 import shoal
 from amount import LONG
 from shoal.notation import parse
-from shoal.principles.base import UNLIMITED
-from shoal.principles.groups import Groups
+from shoal.principles.groups import UNLIMITED, Groups
 from shoal.principles.requirement import requirements
 from shoal.runs.consider import consider
 from shoal.table.coding import code_column
@@ -315,8 +314,11 @@ def test_closeness_along_a_hierarchy() -> None:
     said, found = kept_beside(f"TCloseness(t=0.2, ground=Hierarchical(levels={paths}))")
     assert "by 20 percentage points or less on average over all levels" in said
     apart = [
-        (sets_apart(*both), sets_apart(*both, ("few", "many"), lambda v: paths[VALUES.index(v)][1]))
-        for both in found
+        (
+            sets_apart(group, whole),
+            sets_apart(group, whole, ("few", "many"), lambda v: paths[VALUES.index(v)][1]),
+        )
+        for group, whole in found
     ]
     assert all(sum(both) <= 2 * Fraction(1, 5) for both in apart)
     assert max(map(max, apart)) > Fraction(1, 5)  # "A single level may differ by more."

@@ -283,7 +283,7 @@ def test_what_appears_at_the_owners_report_is_kept(tmp_path: Path) -> None:
         table(), SCHEMA, require="KAnonymity(k=4)", output=tmp_path / "out", owner_report=own
     )
     with pytest.raises(shoal.OutputError, match=r"'own.html' was created.* release itself is comp"):
-        run.go(meddle(lambda: _file(own), "owner", 0.0))
+        run.publish(meddle(lambda: _file(own), "owner", 0.0))
     assert own.read_text() == "mine"
     assert shoal.audit(tmp_path / "out").holds
     assert names_in(tmp_path) == ["out", "own.html"]
@@ -351,13 +351,13 @@ def in_series(place: Path, name: str, rows: pl.DataFrame, **how: Any) -> shoal.r
 @pytest.mark.parametrize("rounds", [0, 1])
 def test_a_ledger_that_appears_or_changes_is_kept(tmp_path: Path, rounds: int) -> None:
     if rounds:
-        in_series(tmp_path, "a", with_person()).go()
+        in_series(tmp_path, "a", with_person()).publish()
         older = (tmp_path / "ledger").read_bytes() + b"\n"  # as if restored from elsewhere
     else:
         older = b"{}"
     act = meddle(lambda: (tmp_path / "ledger").write_bytes(older))
     with pytest.raises(shoal.OutputError, match="ledger 'ledger' was created or changed"):
-        in_series(tmp_path, "b", with_person()).go(act)
+        in_series(tmp_path, "b", with_person()).publish(act)
     assert (tmp_path / "ledger").read_bytes() == older
     assert names_in(tmp_path) == ["a"] * rounds + ["ledger"] + ["ledger.log"] * rounds
 
@@ -365,7 +365,9 @@ def test_a_ledger_that_appears_or_changes_is_kept(tmp_path: Path, rounds: int) -
 def test_runs_at_one_time_are_all_in_the_history(tmp_path: Path) -> None:
     def once(first: int, progress: Callable[[str, float], None]) -> None:
         how = {"output": tmp_path / f"out{first}", "history": tmp_path / "history"}
-        shoal.results.Run.over(table(first), SCHEMA, require="KAnonymity(k=4)", **how).go(progress)
+        shoal.results.Run.over(table(first), SCHEMA, require="KAnonymity(k=4)", **how).publish(
+            progress
+        )
 
     once(20, meddle(lambda: once(30, meddle(lambda: once(40, shoal.progress.silent)))))
     past = read_history(tmp_path / "history")
@@ -378,13 +380,13 @@ def test_runs_at_one_time_are_all_in_the_history(tmp_path: Path) -> None:
 def test_a_history_that_was_replaced_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "history"
     how = {"output": tmp_path / "a", "history": path}
-    shoal.results.Run.over(table(), SCHEMA, require="KAnonymity(k=4)", **how).go()
+    shoal.results.Run.over(table(), SCHEMA, require="KAnonymity(k=4)", **how).publish()
     run = shoal.results.Run.over(
         table(), SCHEMA, require="KAnonymity(k=4)", **how | {"output": tmp_path / "b"}
     )
     other = '{"shoal_history": 1, "key": "00"}\n'
     with pytest.raises(shoal.OutputError, match=r"replaced by another.* release itself is comp"):
-        run.go(meddle(lambda: path.write_text(other)))
+        run.publish(meddle(lambda: path.write_text(other)))
     assert path.read_text() == other
     assert names_in(tmp_path) == ["a", "b", "history"]
 
@@ -472,9 +474,9 @@ def test_a_second_ctrl_c_does_not_disturb_clearing_up() -> None:
 
 
 def test_a_ledger_is_known_by_what_was_read(tmp_path: Path) -> None:
-    in_series(tmp_path, "a", with_person()).go()
+    in_series(tmp_path, "a", with_person()).publish()
     read_ledger(tmp_path / "ledger").write(tmp_path / "ledger")
-    in_series(tmp_path, "b", with_person()).go()
+    in_series(tmp_path, "b", with_person()).publish()
     assert len(read_ledger(tmp_path / "ledger").rounds) == 2
 
 

@@ -71,7 +71,7 @@ def test_a_search_that_went_wrong_is_not_published_in_any_form(form, more, how):
 def test_python_raises_where_the_command_exits_with_1(tmp_path: Path):
     table = write_csv(tmp_path / "people.csv", people().drop("who").rows(named=True))
     told = shoal.results.Run(table=people(), **asked())
-    for do in (told.release, replace(told, output=tmp_path / "b").go):
+    for do in (told.release, replace(told, output=tmp_path / "b").publish):
         with pytest.raises(shoal.AuditFailed):
             do()
     ran = command(

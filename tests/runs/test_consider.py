@@ -56,6 +56,28 @@ def heap(zeros, rows=100):
     return pl.DataFrame({"age": [i % 7 for i in range(rows)], "pay": pay})
 
 
+@pytest.mark.parametrize("low", [0, -500])
+@pytest.mark.parametrize("zeros", [30, 45, 70, 96])
+def test_values_beside_a_heap_are_offered_to_be_protected_apart(zeros, low):
+    """Where they can be, in what a search says too; and there what is required can be kept."""
+    table = heap(zeros)
+    if low:
+        table[0, "pay"] = low
+    text = "EpsilonM(epsilon=500, m=5)"
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    others = table.filter(pl.col("pay") != 0)
+    with pytest.raises(shoal.NotAchievable) as refused:
+        Run(table=table, schema=schema, require=text).ready(table)
+    said = consider(table, schema, text)["apart"]
+    assert (said is not None) == reachable(others, text) == (zeros < 96)
+    if said is not None:
+        which = "other than 0" if low else "above 0"
+        assert said.startswith(f"protect pay {which} apart, if it is no secret who has 0")
+        assert f"the {others.height} other rows" in said
+        assert said in str(refused.value)
+    assert consider(table, schema, "KAnonymity(k=5)")["apart"] is None
+
+
 @pytest.mark.parametrize(("zeros", "m"), [(30, 3), (45, 2), (70, None), (96, None)])
 @pytest.mark.parametrize(
     "text", ["EpsilonM(epsilon=500, m=5)", "FrequencyL(l=5)", "Window(width=500, m=5)"]

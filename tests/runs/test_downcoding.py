@@ -18,6 +18,7 @@ from reference.refining import keeps, most_under, narrowest, share_left
 from shoal.audit.published import open_published
 from shoal.runs.downcoding import narrowest_rooms, rooms_of
 from shoal.runs.possibilities import FEW, Room, possible
+from system.shell import shoal as command
 
 EPSILON = "EpsilonM(epsilon=2000, m=4)"
 TREES = [
@@ -184,6 +185,19 @@ def test_a_minimal_hierarchical_release_of_others_is_downcoded() -> None:
     assert found.narrower > 0.01
     said = "If the nodes of table are the narrowest that groups of 5 rows allow, a reader"
     assert found.sentence.startswith(said)
+
+
+def test_the_command_takes_the_hierarchies_of_a_table_by_others(tmp_path: Path) -> None:
+    _, table, _ = minimal(300)
+    table.write_csv(tmp_path / "plain.csv")
+    words = ["attack", tmp_path / "plain.csv", "--quasi", "one,two", "--sensitive", "ill", "--json"]
+    assert json.loads(command(*words).out)["refinement"] == []  # nothing says what nodes cover
+    for name, tree in zip(["one", "two"], TREES, strict=True):
+        (tmp_path / f"{name}.json").write_text(json.dumps(tree))
+        words += ["--hierarchy", f"{name}={tmp_path / name}.json"]
+    (found,) = json.loads(command(*words).out)["refinement"]
+    assert (found["least"], found["release"]) == (5, "plain.csv")
+    assert found["named"] > 0.1
 
 
 def test_a_linear_program_excludes_no_less_and_never_the_truth() -> None:

@@ -98,7 +98,7 @@ def test_every_key_of_a_schema_file_is_a_part_of_a_run_or_of_its_schema():
 
 def test_a_run_does_what_the_file_says_and_tells_what_was_dropped(file):
     heard: list[shoal.results.Remark] = []
-    outcome = shoal.load(file, output=file.parent / "out", seed=1).go(tell=heard.append)
+    outcome = shoal.load(file, output=file.parent / "out", seed=1).publish(tell=heard.append)
     assert outcome.audit.holds
     told = {"seconds": outcome.facts["seconds"], "seconds_by": "processor"}
     assert outcome.facts == outcome.release.manifest.to_dict() | told
@@ -114,7 +114,7 @@ def test_a_run_does_what_the_file_says_and_tells_what_was_dropped(file):
 
 def test_private_files_are_among_those_written(file):
     linkage = file.parent / "linkage.csv"
-    outcome = shoal.load(file, output=file.parent / "out", linkage=linkage).go()
+    outcome = shoal.load(file, output=file.parent / "out", linkage=linkage).publish()
     assert linkage in outcome.files
 
 
@@ -158,7 +158,7 @@ def test_frames_and_files_lead_to_the_same_task(file):
         task = run.prepare(run.frame()).task
         assert len(task.coded) == PEOPLE.height
         assert [column.name for column in task.coded.quasi] == ["age", "town"]
-        assert task.requirements == tuple(read.asked)
+        assert task.requirements == tuple(read.requirements)
     facts = given.rehearse()
     assert facts["rows"] == 8
     assert facts["require"][0]["achievable"]
@@ -166,7 +166,7 @@ def test_frames_and_files_lead_to_the_same_task(file):
 
 def test_an_output_is_asked_for_in_the_words_of_who_asks():
     with pytest.raises(shoal.UsageError, match="No column has a role") as told:
-        shoal.results.Run.of(table=PEOPLE).go()
+        shoal.results.Run.of(table=PEOPLE).publish()
     assert ("output", None) in told.value.fix
     assert "--" not in str(told.value)
 
@@ -221,5 +221,5 @@ def test_a_date_of_review_that_has_passed_is_told(tmp_path, day, told):
         require=("KAnonymity(k=3)",),
         context={"review_date": day},
         output=tmp_path / "out",
-    ).go(tell=lambda one: heard.append(str(one)))
+    ).publish(tell=lambda one: heard.append(str(one)))
     assert any(f"The date of review, {day}, has passed." in one for one in heard) == told

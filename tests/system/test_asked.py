@@ -133,7 +133,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         how: dict[str, Any] = {"require": "KAnonymity(k=3)"} | options
         if "hold_out" in how:
             how["hold_out_file"] = where / f"{made[name].name}.csv"
-        shoal.results.Run.over(table, shoal.Schema(**roles), output=made[name], **how).go()
+        shoal.results.Run.over(table, shoal.Schema(**roles), output=made[name], **how).publish()
     first = table.unique("who", keep="first", maintain_order=True)
     one = shoal.Schema(quasi=["age", "town"], sensitive="pay", person="who")
     for turn in range(2):
@@ -146,7 +146,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             least_real=3,
             batch=2,
             output=made["series"],
-        ).go()
+        ).publish()
     both = shoal.Schema(quasi="age", sensitive=["pay", "visits.ill"], person="who")
     made["linked"] = where / "linked"
     linked: Any = {"visits": people(120, 3).select("who", "ill")}

@@ -42,6 +42,17 @@ def test_it_says_what_holds_with_digests_and_a_place_to_sign(released: Path) -> 
     assert {name: (released / name).read_bytes() for name in names_in(released)} == before
 
 
+@pytest.mark.parametrize("title", ["Salaries of 2025", None])
+def test_it_has_a_line_for_the_name_of_the_table(title: str | None, tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "table.csv", people(80))
+    options = () if title is None else ("--title", title)
+    out, file = tmp_path / "out", tmp_path / "certificate.html"
+    assert anonymize(table, out, *options, require="EpsilonM(epsilon=900, m=3)").code == 0
+    assert shoal("certificate", out, file).code == 0
+    (line,) = re.findall(r"<dt>Name of the table</dt><dd>(.*?)</dd>", file.read_text("utf-8"))
+    assert line == title or ("to be filled in" in line and title is None)
+
+
 def test_a_changed_file_is_certified_as_broken(released: Path) -> None:
     report = released / "report.html"
     report.write_text(report.read_text("utf-8") + " ", "utf-8")

@@ -134,4 +134,4 @@ def test_spark_refuses_names_that_it_cannot_read(format, tmp_path):
         engine=jvm.engine(),
     )
     with pytest.raises(library.UsageError, match="not UTF-8, so Spark cannot read it"):
-        run.go()
+        run.publish()

@@ -39,7 +39,7 @@ def somebody(draw: random.Random, number: int) -> Person:
 def publish(where: Path, name: str, people: list[Person], **more):
     return next_run(
         where, people, output=where / name, linkage=where / f"{name}.links", **more
-    ).go()
+    ).publish()
 
 
 def next_run(where: Path, people: list[Person], **more: Any) -> shoal.results.Run:
@@ -413,13 +413,13 @@ def test_what_is_scaled_by_every_table_is_refused_in_the_first_round(tmp_path, r
     people = pl.DataFrame([somebody(draw, number) for number in range(40)])
     places: dict[str, Any] = {"ledger": tmp_path / "ledger", "output": tmp_path / "out"}
     run = shoal.results.Run(table=people, schema=SCHEMA, require=require, **places)
-    for do in (run.go, run.rehearse):
+    for do in (run.publish, run.rehearse):
         with pytest.raises(shoal.UsageError, match="changes from release to release"):
             do()
     assert not list(tmp_path.iterdir())
     unscaled = require.replace("k=4)", "k=4, distance=Lp(scale='none'))")
     if unscaled != require:
-        shoal.results.Run(table=people, schema=SCHEMA, require=unscaled, **places).go()
+        shoal.results.Run(table=people, schema=SCHEMA, require=unscaled, **places).publish()
 
 
 def test_what_is_said_of_a_series_needs_one(tmp_path):

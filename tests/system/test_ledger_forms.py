@@ -112,7 +112,7 @@ def test_living_groups_are_the_same_bytes_in_every_round(form, trimmed, tmp_path
             ledger=tmp_path / "ledger",
             output=tmp_path / name,
             linkage=tmp_path / f"{name}.links",
-        ).go()
+        ).publish()
         now = files(tmp_path / name)
         assert set(now) == set(TABLES.get(form, ("release.csv",)))
         for table, groups in now.items():
@@ -169,7 +169,7 @@ def apart(tmp_path):
             form="two-tables",
             ledger=tmp_path / "ledger",
             output=tmp_path / f"r{place}",
-        ).go()
+        ).publish()
     return tmp_path, rounds
 
 

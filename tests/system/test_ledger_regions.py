@@ -45,7 +45,7 @@ def publish(where: Path, name: str, people: list[dict[str, str]], **more: Any):
     return shoal.results.Run(
         table=pl.DataFrame(people), ledger=where / "ledger", output=where / name,
         **({"cells": "regions"} | asked),
-    ).go()  # fmt: skip
+    ).publish()  # fmt: skip
 
 
 def series(where: Path, seed: int, **more) -> list[Path]:

@@ -421,7 +421,7 @@ def test_a_series_covers_missing_numbers_and_who_lacks_one_later_left_the_box(
             ledger=tmp_path / "ledger",
             output=tmp_path / f"out{turn}",
         )
-        run.go()
+        run.publish()
     _, rows = plain.read(tmp_path / "out0" / "release.csv")
     assert any(oracle.read_interval(row["age"])[1] for row in rows)
     assert audit_series([tmp_path / "out0", tmp_path / "out1"], ledger=tmp_path / "ledger").holds

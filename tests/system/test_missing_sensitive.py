@@ -214,7 +214,7 @@ def test_a_series_with_missing_values(tmp_path: Path) -> None:
             ledger=tmp_path / "ledger",
             output=tmp_path / f"out{turn}",
         )
-        run.go()
+        run.publish()
     assert audit_series([tmp_path / "out0", tmp_path / "out1"], ledger=tmp_path / "ledger").holds
 
 

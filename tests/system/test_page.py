@@ -619,7 +619,7 @@ def test_the_schema_file_of_a_run_repeats_it(page, tmp_path):
         assert "shoal anonymize &#39;people of ward 3.csv&#39; --schema shoal.toml" in said
         (tmp_path / "shoal.toml").write_text(client.get(f"{run}/shoal.toml").text)
     (tmp_path / "people of ward 3.csv").write_text(TABLE)
-    made = Run.load(tmp_path / "shoal.toml", output=tmp_path / "published").go()
+    made = Run.load(tmp_path / "shoal.toml", output=tmp_path / "published").publish()
     assert made.audit.holds
     assert made.facts["require"] == ["FrequencyL(l=3)"]
     assert made.facts["title"] == "Again"

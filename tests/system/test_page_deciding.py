@@ -1,6 +1,9 @@
 """Before a release: what is open is counted, and what cannot be promised is not offered."""
 
+import io
+import json
 import re
+import zipfile
 
 import pytest
 
@@ -190,6 +193,8 @@ def test_no_remedy_accepts_everything(page):
             asked = require(client, place, text)
             assert "Not achievable" in asked
             assert not re.search(r"1 in 1\b|size: 1\b|[mlk]=1\)", words(asked))
+        apart = "What would also help: protect income above 0 apart, if it is no secret who has 0"
+        assert apart in words(require(client, place, "EpsilonM(epsilon=2, m=5)"))
 
 
 def test_what_was_required_of_a_column_goes_with_its_protection(page):
@@ -392,6 +397,47 @@ def test_the_curve_shows_what_stricter_promises_lose_and_where_you_are(page):
         assert dict(points)["4"] == lost
         assert losses == sorted(losses) or 'data-testid="stricter"' in shown
         assert '<p class="soft" role="status">Shoal estimates what other' in client.get(place).text
+
+
+def test_a_wider_range_moves_the_curve(page):
+    """The curve follows the range too, by which its points are not numbered."""
+    with page.client() as client:
+        place = upload(client)
+        for column, role in {"0": "quasi", "1": "sensitive"}.items():
+            client.post(f"{place}/columns/{column}", data={f"role-{column}": role})
+        found = []
+        for slid in ("1000", "9000"):
+            require(client, place, "EpsilonM(epsilon=1000, m=4)")
+            moved = {"moved": "0.epsilon", "slid": "1", "value": slid}
+            shown = client.post(f"{place}/require", data=moved, headers=ASKS).text
+            assert f"epsilon={slid}" in shown
+            client.get(f"{place}/price")
+            curve = words(client.get(f"{place}/prices/curve").text)
+            assert "You are here" in curve
+            found.append(
+                {m: float(lost) for m, lost in re.findall(r"1 in (\d+): ([\d.]+)%", curve)}
+            )
+        assert found[1]["4"] > found[0]["4"]
+        assert all(found[1][m] >= found[0][m] for m in {*found[0]} & {*found[1]})
+
+
+def test_the_price_of_each_column_is_what_the_release_loses(page):
+    rows = "".join(f"{20 + i * 7 % 61},{140 + i * 13 % 53},{997 * (i % 83)}\n" for i in range(400))
+    with page.client() as client:
+        place = upload(client, "age,height,income\n" + rows)
+        for column, role in {"0": "quasi", "1": "quasi", "2": "sensitive"}.items():
+            client.post(f"{place}/columns/{column}", data={f"role-{column}": role})
+        require(client, place, "EpsilonM(epsilon=900, m=4)")
+        html = client.get(f"{place}/price").text
+        found = re.findall(r'scope="row">(\w+)</th><td>[^<]*</td><td class="n">([\d.]+)%', html)
+        run = publish(client, place)
+        finished(client, run)
+        packed = zipfile.ZipFile(io.BytesIO(client.get(f"{run}/release.zip").content))
+        lost = json.loads(packed.read("release/manifest.json"))["loss"]["ncp"]
+        assert {name for name, _ in found} >= {*lost}
+        for name, share in found:
+            if name in lost:
+                assert float(share) / 100 == pytest.approx(lost[name], rel=0.2)
 
 
 def test_the_curve_says_what_is_not_achievable(page):

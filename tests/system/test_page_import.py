@@ -215,7 +215,7 @@ def test_reading_shows_a_growing_share_and_stopping_ends_it(tmp_path):
     with pages.opened(str(large), home=tmp_path / "home") as served, served.client() as client:
         kept, _ = bring(client, MESSY[0].write(tmp_path))
         place = client.post("/tables/given/0").headers["location"]
-        shares = []
+        shares: list[float] = []
         with (
             ThreadPoolExecutor() as apart,
             served.client() as other,

@@ -2,14 +2,18 @@
 
 import io
 import re
+import signal
 import zipfile
 
+import polars as pl
 import pytest
 
 import pages
+import shoal
 from system.page import finished, publish, upload, words
 
 TABLE = "age,charges\n" + "".join(f"{20 + i % 40},{1_000_003 + 7_919 * i}\n" for i in range(80))
+PICKED = re.compile(r"1,?055,?436|Row 7\b|\brow=7\b")
 ROLES = {"role-0": "quasi", "role-1": "sensitive"}
 
 
@@ -51,6 +55,45 @@ def test_a_person_is_shown_and_kept_nowhere(page):
         for name, content in before.items():
             assert client.get(f"{run}/{name}").content == content
         assert "1,055,436" not in client.get(run).text
+
+
+def test_nothing_of_a_person_who_was_picked_is_printed_or_kept(tmp_path):
+    """Neither what `shoal serve` prints, nor a project, nor a schema file says who was picked."""
+    with pages.opened(home=tmp_path) as served:
+        with served.client() as client:
+            assert client.post("/project").status_code == 303
+            place = upload(client, TABLE)
+            for column, role in ROLES.items():
+                client.post(f"{place}/columns/{column[-1]}", data={column: role})
+            client.post(f"{place}/require", data={"require": "EpsilonM(epsilon=8000, m=3)"})
+            client.get(f"{place}/price")
+            assert client.post(f"{place}/person", data={"row": "7"}).is_success
+            assert "1055436" in client.get(f"{place}/prices/person").text
+            run = publish(client, place)
+            finished(client, run)
+            assert "1,055,436" in client.post(f"{run}/person", data={"row": "7"}).text
+            assert "from 0 to 79" in client.post(f"{run}/person", data={"row": "1055436"}).text
+            kept = (tmp_path / "data" / "shoal" / "project.json").read_text("utf-8")
+            assert "people.csv" in kept
+            assert not PICKED.search(kept)
+        served.process.send_signal(signal.SIGINT)
+        for printed in served.process.communicate(timeout=pages.PATIENCE):
+            assert not PICKED.search(printed), printed
+
+
+def test_an_owner_report_shows_nobody_who_was_picked(tmp_path):
+    table = pl.read_csv(io.StringIO(TABLE))
+    schema = shoal.Schema(quasi="age", sensitive="charges")
+    release = shoal.anonymize(table, schema, require="EpsilonM(epsilon=8000, m=3)", seed=1)
+    assert "1,055,436" in repr(release.person(7))
+    release.write(tmp_path / "out")
+    release.owner_report(tmp_path / "owner.html")
+    again = shoal.anonymize(table, schema, require="EpsilonM(epsilon=8000, m=3)", seed=1)
+    again.owner_report(tmp_path / "again.html")
+    texts = [(tmp_path / f"{name}.html").read_text("utf-8") for name in ("owner", "again")]
+    picked = [len(re.findall(r"Row 7 of the original", one)) for one in texts]
+    assert picked[0] == picked[1]  # that of the most exposed person, whoever was picked
+    assert "Row 7" not in (tmp_path / "out" / "report.html").read_text("utf-8")
 
 
 def test_a_person_follows_what_is_decided_and_is_estimated(page):

@@ -126,7 +126,7 @@ def test_reports_of_a_series_and_of_coarser_releases_are_made_again(tmp_path: Pa
             output=tmp_path / f"turn{turn}",
             ledger=tmp_path / "ledger",
         )
-        run.go()
+        run.publish()
         made_again(tmp_path / f"turn{turn}")
         assert shoal.audit(tmp_path / f"turn{turn}").holds
     plain = shoal.Schema(quasi=["age", "town"], sensitive="pay")

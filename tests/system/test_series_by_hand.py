@@ -45,7 +45,7 @@ def publish(where: Path, name: str, people: list[dict[str, str]], **more):
             "output": where / name,
             **more,
         }
-    ).go()
+    ).publish()
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ def hook(event, told):
 sys.addaudithook(hook)
 schema = shoal.Schema(quasi=["age", "town"], sensitive="pay", other="note", person="who")
 shoal.results.Run(table=pl.DataFrame(people), schema=schema, require="EpsilonM(epsilon=3, m=2)",
-          ledger=f"{where}/ledger", output=f"{where}/d").go()
+          ledger=f"{where}/ledger", output=f"{where}/d").publish()
 print(json.dumps(steps))
 """
 

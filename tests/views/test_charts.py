@@ -39,8 +39,15 @@ def test_members_and_controls_stand_beside_one_another_with_their_intervals(monk
         assert broad.count(own) == narrow.count(own) == 5
     for words in ("linking", "inference: pay to within 2,000", "finding", "people in the table"):
         assert words in drawn
-    monkeypatch.setattr(attack, "draw", lambda told, **_: told)
-    told = attack.controlled_chart(entries)
+    asked: list[dict] = []
+
+    def keep(told: dict, **_: object) -> str:
+        asked.append(told)
+        return ""
+
+    monkeypatch.setattr(attack, "draw", keep)
+    attack.controlled_chart(entries)
+    (told,) = asked
     members, controls = "people in the table", "people who are not in it"
     expected = [
         (one["title"], who, one[side]["share"], one[side]["low"], one[side]["high"])

@@ -35,6 +35,7 @@ from shoal.ask.options import (
 )
 from shoal.errors import UsageError, nearest
 from shoal.errors import option as named
+from shoal.progress import Given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -135,8 +136,8 @@ def _two_roles(ask: object) -> Iterator[Fault]:
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ask(AboutRun, AboutColumns, AboutFiles):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Ask(Given, AboutRun, AboutColumns, AboutFiles):
     """Everything that was asked, as it was typed, written in a schema file or chosen on the page.
 
     What was not said is None, False or empty. `Run` is made of it and does it; `Schema` is the part

@@ -41,6 +41,7 @@ from shoal.distances.base import Distance
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
 from shoal.errors import InputError, UnknownColumn, UsageError, option
+from shoal.progress import Brief
 from shoal.sampling import draw
 from shoal.table.coded import persons_of
 from shoal.table.forms import MEANS, TWO_TABLES
@@ -85,8 +86,8 @@ NOT_KNOWN = (
 GUESSES = (0.01, 0.05, 0.1)  # of the spread: how near a guess has to be
 
 
-@dataclass(frozen=True)
-class Attack:
+@dataclass(frozen=True, repr=False)
+class Attack(Brief):
     """What attackers reach: without knowing anybody, and where the original is theirs to link."""
 
     vulnerability: tuple[Vulnerability, ...]

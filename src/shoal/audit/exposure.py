@@ -28,6 +28,7 @@ from shoal.exact import downward, percent, upward
 from shoal.notation import exact
 from shoal.principles.groups import Groups
 from shoal.principles.unasked import near_by
+from shoal.progress import Brief
 from shoal.sampling import drawn_from, within
 from shoal.table.coding import code_lenient, quantity
 from shoal.table.sensitive import Sensitive
@@ -54,13 +55,15 @@ PAIRS = 2000  # of values, whose distances tell how far apart values are
 ROWS = 2**20  # matching rows that are measured at a time
 
 
-@dataclass(frozen=True)
-class Vulnerability:
+@dataclass(frozen=True, repr=False)
+class Vulnerability(Brief):
     """The vulnerability of one release for one value: breaches[i][j] for epsilons[i], deltas[j].
 
     They count groups, or people of the sample where a release has no groups. `about` is the width
     that its sentence is about.
     """
+
+    _brief = ("release", "column", "distance", "groups")
 
     release: str
     column: str

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from shoal.audit.published import Published
-    from shoal.principles.base import GuessBound, Principle
+    from shoal.principles.base import Principle
+    from shoal.principles.groups import GuessBound
     from shoal.principles.requirement import Requirement
     from shoal.table.sensitive import Sensitive
 

@@ -349,6 +349,9 @@ def open_published(
     for name in (*schema.quasi, *schema.sensitive, *filter(None, (group, person))):
         if name not in table.columns:
             raise UnknownColumn(name, table.columns)
+    owned = {name: said for name, said in (hierarchies or {}).items() if name in schema.quasi}
+    both: dict[str, Any] = {**schema.hierarchies, **owned}
+    schema = replace(schema, hierarchies=both)
     if group in (*schema.quasi, *schema.sensitive):
         msg = f"Column {group!r} names groups and cannot have another role."
         raise UsageError(msg)

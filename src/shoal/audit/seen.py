@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from shoal.progress import Brief
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
@@ -49,13 +51,15 @@ class Guess:
         }
 
 
-@dataclass(frozen=True)
-class Learned:
+@dataclass(frozen=True, repr=False)
+class Learned(Brief):
     """What is learned about one protected column, today and from the release.
 
     `values` has each published value that a candidate has, ascending, with the share of candidates
     who have it; None stands for a missing one. `numbers` are the same as numbers.
     """
+
+    _brief = ("column", "values")
 
     column: str
     numeric: bool
@@ -85,15 +89,17 @@ class Learned:
         }
 
 
-@dataclass(frozen=True)
-class PersonView:
+@dataclass(frozen=True, repr=False)
+class PersonView(Brief):
     """What a stranger who knows a person's quasi values learns, today and after the release.
 
-    Private: it joins the original table with the release. `rows` are the published rows that fit
-    (of two tables, lines of `people`), `people` those whom they are about, as the stranger counts
-    them. `published` says whether the person is in the release, which a stranger does not know;
-    None where the files do not show it.
+    It is private: it joins the original table with the release. `rows` counts the published rows
+    that fit, and `people` the people whom they are about, as the stranger counts them. `published`
+    says whether the person is in the release, which a stranger does not know. It is None where the
+    files do not show it.
     """
+
+    _brief = ("row", "rows", "people", "groups", "published")
 
     row: int
     known: Mapping[str, tuple[str | None, ...]]
@@ -110,7 +116,7 @@ class PersonView:
     published: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as the command prints it in JSON."""
+        """Return it as plain values, like the JSON of the command."""
         return {
             "row": self.row,
             "published": self.published,
@@ -122,7 +128,7 @@ class PersonView:
             "remarks": list(self.remarks),
         }
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return str(import_module("shoal.views.person").as_text(self))
 
     def _repr_html_(self) -> str:

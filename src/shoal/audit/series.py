@@ -19,6 +19,7 @@ from shoal.audit.published import read_spelled
 from shoal.audit.tables import digest_of, read_manifest
 from shoal.audit.verdict import BROKEN, HOLDS, OPEN
 from shoal.errors import InputError, UsageError
+from shoal.progress import Brief
 from shoal.release.ledger import read_ledger
 from shoal.release.manifest import MANIFEST
 from shoal.table.schema import PERSON, REAL, RESERVED
@@ -109,9 +110,11 @@ def _group_rows(table: pl.DataFrame) -> dict[int, tuple[tuple[Any, ...], ...]]:
     }
 
 
-@dataclass(frozen=True, eq=False)
-class SeriesAudit:
+@dataclass(frozen=True, eq=False, repr=False)
+class SeriesAudit(Brief):
     """What was measured on each of several releases, and what is wrong between them."""
+
+    _brief = ("parts", "holds", "verdict")
 
     parts: tuple[Part, ...]
     problems: tuple[str, ...]
@@ -135,7 +138,7 @@ class SeriesAudit:
         return alone + list(self.problems)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, as the command prints it in JSON."""
+        """Return everything as plain values, like the JSON of the command."""
         return {
             "holds": self.holds,
             "verdict": self.verdict,

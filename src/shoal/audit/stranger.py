@@ -32,7 +32,7 @@ from shoal.audit.today import Today
 from shoal.distances.counting import band_of_column, relative_band_of_column
 from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.notation import exact
-from shoal.principles.base import GuessBound
+from shoal.principles.groups import GuessBound
 from shoal.sampling import draw
 from shoal.table.coded import persons_of
 from shoal.table.schema import PERSON, REAL, RESERVED

@@ -137,7 +137,7 @@ def levels(
     source : a release directory, the path of a table, or a frame.
     schema : the quasi and sensitive columns, for a plain table.
     group : the column that names groups; without it rows with equal quasi cells are one.
-    population : the path or frame of a table of everybody who could be in the release, with the
+    population : the path or frame of a table of everyone who could be in the release, with the
         quasi columns as they really are.
     """
     published = open_published(source, schema, group)

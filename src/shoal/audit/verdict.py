@@ -71,20 +71,23 @@ class Exposed:
     """The exposed columns of a release, and what was counted of them, None where nothing was.
 
     `said` has every one, and whether it is stated that nobody knows it. `threshold` is the chance
-    of being found that is held for acceptable. `secret` are those that are sensitive.
+    of being found that is held for acceptable. `secret` are those that are sensitive. `loss` is the
+    information lost, as the release states it.
     """
 
     said: Mapping[str, bool]
     threshold: Fraction
     tally: Tally | None = None
     secret: frozenset[str] = frozenset()
+    loss: float | None = None
 
     @classmethod
     def of(cls, manifest: Manifest, asked: Iterable[Requirement]) -> Exposed:
         """Find the exposed columns of a release, of which nothing is counted yet."""
         said = exposed_columns(manifest, asked)
         secret = frozenset(c.name for c in manifest.every_column if c.role == "sensitive")
-        return cls(said, threshold_of(manifest.threshold), secret=secret.intersection(said))
+        open_to = secret.intersection(said)
+        return cls(said, threshold_of(manifest.threshold), None, open_to, manifest.loss.gcp)
 
     def counted(self, tally: Tally) -> Exposed:
         """Return what was counted of the columns; those that no table has are none of them."""

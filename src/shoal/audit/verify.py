@@ -124,19 +124,17 @@ class Report:
 class Audit(Brief, Shown):
     """What was measured on published rows, and what is wrong with the files, if anything.
 
-    `alike` counts the rows of each description, that is, with equal published cells; in a series
-    those of real people, and in two tables the people with equal values. A
-    heterogeneous release has no groups; there `matches` counts the published rows that each
-    person matches, and `candidates` says how near their values are, where that was asked for.
-    `remarks` say what should be known of how it was measured.
-    With a person column, `people` says how many there are, `alone` how many of them are the only
-    one of their group with so many rows, and `rows_known` whether that may be known; groups and
-    descriptions are then counted in people.
-    `reading` is what the manifest of a release says about how its cells are to be read; `warnings`
-    is what else a reader of the files should know; `shown` is what its tables show by themselves,
-    where that was looked at; `exposed` is what columns that are published unchanged add to what a
-    reader learns, None for a table without a manifest. `stated` is what no file can show, so that
-    only the owner knows it; `report` says whether the report was compared, where there is one.
+    `alike` counts the rows with equal published cells. In a series it counts those of real people,
+    and in two tables the people with equal values. A heterogeneous release has no groups. There
+    `matches` counts the published rows that each person matches, and `candidates` says how near
+    their values are, if that was asked for. `remarks` say how it was measured.
+    With a person column, `people` is the number of people. `alone` counts those who are the only
+    one of their group with their number of rows. `rows_known` says whether a reader may know these
+    numbers. Groups and descriptions are then counted in people.
+    `reading` says how the cells of the release are to be read. `warnings` are what else a reader of
+    the files should know. `exposed` is what columns that are published unchanged add to what a
+    reader learns. It is None for a table without a manifest. `stated` is what only the owner can
+    know. `report` says whether the report was compared with the files.
     """
 
     _brief = ("rows", "groups", "holds", "verdict")
@@ -198,7 +196,7 @@ class Audit(Brief, Shown):
         manifest.say(measured=self.measured(), **self._stated())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the audit as plain values, as the command prints it in JSON."""
+        """Return the audit as plain values, like the JSON of the command."""
         facts: dict[str, Any] = {
             "rows": self.rows,
             "groups": self.groups,

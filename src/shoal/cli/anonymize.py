@@ -51,7 +51,7 @@ def anonymize(
                 print_rehearsal(facts)
             return
         started = show.worked()
-        outcome = run.go(progress, say)
+        outcome = run.publish(progress, say)
         outcome.release.settings["seconds"] = {
             "start": started,
             **outcome.release.settings["seconds"],

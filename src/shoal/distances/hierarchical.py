@@ -27,7 +27,7 @@ class Hierarchical(Distance):
 
     Parameters
     ----------
-    hierarchy : one that is built from the column itself, as `Prefix()`; it needs no file.
+    hierarchy : one that is built from the column itself, for example `Prefix()`. It needs no file.
     levels : a path for each label instead, from the label itself up to the root.
     file : a file in the form of ARX instead. Its contents become `levels`, so that what is
         published can be checked without it.

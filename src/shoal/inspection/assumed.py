@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
+from shoal.progress import Brief
+
 if TYPE_CHECKING:
     from shoal.table.columns import FileLayout
 
@@ -12,14 +14,16 @@ Value = str | int | tuple[str, ...] | None
 Kind = Literal["above", "names", "row", "below", "empty"]
 
 
-@dataclass(frozen=True)
-class Assumption:
+@dataclass(frozen=True, repr=False)
+class Assumption(Brief):
     """One thing that was assumed; the owner may know better.
 
     `key` is the option that says it, of one `column` where there is one. A `needed` one has to be
     said: without it the file is refused or read otherwise. Where it is not `sure`, the owner has to
     look. `choices` are what else it could be.
     """
+
+    _brief = ("key", "column", "value", "sure")
 
     key: str
     value: Value
@@ -54,9 +58,11 @@ class FileLine:
     cells: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Found:
+@dataclass(frozen=True, repr=False)
+class Found(Brief):
     """How the table of a file lies in it, with the first and last lines to show."""
+
+    _brief = ("assumed",)
 
     layout: FileLayout
     assumed: tuple[Assumption, ...] = ()

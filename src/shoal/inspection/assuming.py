@@ -16,7 +16,7 @@ from shoal.inspection import marks
 from shoal.inspection.assumed import Assumption, Found
 from shoal.inspection.found_lines import in_sheets, in_text
 from shoal.inspection.shown_lines import Preview, previewed
-from shoal.progress import Progress, silent
+from shoal.progress import Brief, Progress, silent
 from shoal.table.columns import FileLayout, Reads
 from shoal.table.dates import iso_column
 from shoal.table.decimals import plain_numbers
@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-@dataclass(frozen=True, eq=False)
-class Opened:
+@dataclass(frozen=True, eq=False, repr=False)
+class Opened(Brief):
     """A table as it was read, and what was assumed to read it so."""
+
+    _brief = ("table", "assumed")
 
     table: pl.DataFrame
     found: Found

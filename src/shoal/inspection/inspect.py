@@ -108,7 +108,7 @@ class Inspection(Brief):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the inspection as plain values, as the command prints it in JSON."""
+        """Return the inspection as plain values, like the JSON of the command."""
         return asdict(self) | {
             "protect": list(self.protect),
             "columns": [

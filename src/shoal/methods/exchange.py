@@ -177,15 +177,14 @@ def check_pairwise(task: Task, name: str) -> None:
 class Exchange(Thorough):
     """Start from groups close in quasi space, exchange members until all hold, then to lose less.
 
-    Serves every pairwise principle, several at once, and k-anonymity alone. The start is an
-    equitable partition, or, for k-anonymity alone, where they lose less, groups of k to 2k rows
-    that keep ties together; violating members are exchanged with those of nearby groups, nearest
-    first, at the least added loss; what is left is resolved by chains of exchanges, by merging
-    groups, and for ordered values by dealing a block of groups in turn (EM Theorem 1), and at the
-    very last by coarser groups around what is left, where that holds as a whole. Then groups
-    of tables that are not small are dissolved and others founded, so that sizes differ where that
-    loses less, and rows move to groups of rows near them, in exchange for a member or along a cycle
-    of three groups, where that lowers the loss and keeps every member within its bound, until a
+    It serves every pairwise principle, several at once, and k-anonymity alone. The start is an
+    equitable partition. For k-anonymity alone it may be groups of k to 2k rows that keep ties
+    together, if they lose less. Violating members are then exchanged with members of nearby groups,
+    nearest first, at the least added loss. Chains of exchanges and merged groups resolve what is
+    left. Ordered values can be dealt to a block of groups in turn (EM Theorem 1). Coarser groups
+    are the last resort. In tables that are not small, groups are then dissolved and founded where
+    that loses less. Last, rows move to groups near them, in exchange for a member or along a cycle
+    of three groups. A move lowers the loss and keeps every member within its bound. It ends when a
     pass gains under one per cent or the time is spent.
 
     Parameters

@@ -30,11 +30,12 @@ WAYS = 100_000  # of chance that are gone through one by one
 
 @dataclass(frozen=True, repr=False)
 class Oblivious(Method):
-    """Cuts that would hold whoever had which value, then dealing by rank: safe from its readers.
+    """Form groups so that a reader who knows the method learns nothing beyond the groups.
 
-    A reader who knows the method, the requirement and everybody's quasi values, and who thinks
-    every assignment of a group's values to its members equally likely, thinks so after the release
-    as before. Ties are cut by chance from the operating system; column weights are public.
+    Its cuts would hold for any assignment of the values to the people. Then it deals rows by rank.
+    Take a reader who knows the method, the requirement and everyone's quasi values, and considers
+    every assignment of a group's values to its members equally likely. After the release, this
+    reader still does. Ties are cut at random by the operating system. Column weights are public.
 
     Parameters
     ----------

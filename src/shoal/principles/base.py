@@ -5,7 +5,7 @@ What a search has to check in a bucket it hands to the kernels as plain arrays, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.distances.counting import most_near
 from shoal.errors import InputError, UsageError, option
-from shoal.exact import WHOLE, at_most, odds
+from shoal.exact import WHOLE, at_most
 from shoal.notation import Term
 from shoal.principles.foresight import (
     Limit,
@@ -24,7 +24,7 @@ from shoal.principles.foresight import (
     spread_out,
     thinned,
 )
-from shoal.principles.groups import Demand, Groups, Measurement
+from shoal.principles.groups import Demand, Groups, GuessBound, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,26 +35,6 @@ if TYPE_CHECKING:
     from shoal.principles.ordered import OneDimensional, Ordered
     from shoal.principles.requirement import Requirement
     from shoal.table.sensitive import Sensitive
-
-
-NOTHING = "{!r} limits nothing: every guess may be right."
-UNLIMITED = (
-    "Any other guess, for example of a value between two listed ones, may be right every time."
-)
-
-
-@dataclass(frozen=True)
-class GuessBound:
-    """How often at most a reader who knows a person's group guesses a value to within a width.
-
-    `listed` is for guesses of values that the group lists, `any` for all guesses. The reader
-    considers every row of the group equally likely. A `relative` width is a share of the guess.
-    """
-
-    width: float
-    listed: Fraction
-    any: Fraction
-    relative: bool = False
 
 
 class Principle(Term):
@@ -265,11 +245,7 @@ class Principle(Term):
 
     def judged(self, measured: Measurement) -> str:
         """Say what was measured at worst, and what is allowed."""
-        risk, bound = measured.risk, measured.bound
-        side = "less than" if self.strict else "at most"
-        if self.chance:
-            return f"measured {odds(risk)}, allowed {side} {odds(bound)}"
-        return f"measured {at_most(risk)} ({self.scale}), allowed {side} {at_most(bound)}"
+        return measured.judged(self.scale, strict=self.strict)
 
     def promise(self, column: str) -> str:
         """Say in plain words what the principle promises about a column."""

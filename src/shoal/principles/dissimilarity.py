@@ -25,9 +25,9 @@ from shoal.errors import BadParameter
 from shoal.exact import at_least, at_most, downward, upward, wide
 from shoal.kernels.metrics import SMALLEST
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import GuessBound, Pairwise
+from shoal.principles.base import Pairwise
 from shoal.principles.foresight import RequirementPlan
-from shoal.principles.groups import Groups, Measurement
+from shoal.principles.groups import Groups, GuessBound, Measurement
 
 if TYPE_CHECKING:
     from shoal.table.sensitive import Sensitive
@@ -236,7 +236,7 @@ class Guarantee(RequirementPlan):
     largest_epsilon: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as the command prints it in JSON."""
+        """Return it as plain values, like the JSON of the command."""
         return {name: value for name, value in super().to_dict().items() if name != "limits"}
 
 

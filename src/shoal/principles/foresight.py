@@ -69,7 +69,7 @@ class Foreseen(Brief):
         return self.people is not None or self.missing is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as the command prints it in JSON.
+        """Return it as plain values, like the JSON of the command.
 
         What is in the way and what would help is there only where something is.
         """

@@ -12,9 +12,9 @@ from shoal.distances.counting import most_near
 from shoal.distances.relation import Band, equality, unsure
 from shoal.exact import at_most, upward
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import GuessBound, Pairwise
+from shoal.principles.base import Pairwise
 from shoal.principles.foresight import Limit
-from shoal.principles.groups import Groups, Measurement
+from shoal.principles.groups import Groups, GuessBound, Measurement
 from shoal.principles.ordered import Ordered
 
 if TYPE_CHECKING:
@@ -164,6 +164,7 @@ class MUniqueness(Pairwise):
     m: int
 
     monotone = False
+    scale = "share of the others with the same value"
     graded = ("m",)
     source = "Xiao, Tao, SIGMOD 2007"
     aim = GUESS

@@ -1,4 +1,4 @@
-"""Groups of rows, what a principle measured in each of them, and what it asks of a bucket."""
+"""Groups of rows, what a principle measured in each, how well readers guess, what buckets need."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.exact import as_odds, at_most
 from shoal.table.partition import Partition, renumber
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 LARGEST = 2**62  # what integers of 64 bits are trusted with
 DOUBLE = 1e-12  # beyond what rounding to a double can change
+
+
+NOTHING = "{!r} limits nothing: every guess may be right."
+UNLIMITED = (
+    "Any other guess, for example of a value between two listed ones, may be right every time."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +109,13 @@ class Measurement:
     def risks(self) -> NDArray[np.float64]:
         """The risk of each group, for pictures and averages."""
         return (self.parts / self.wholes).astype(np.float64)
+
+    def judged(self, scale: str, *, strict: bool) -> str:
+        """Say what was measured at worst, on a scale or as a chance, and what is allowed."""
+        side = "less than" if strict else "at most"
+        if not scale:
+            return f"measured {as_odds(self.risk)}, allowed {side} {as_odds(self.bound)}"
+        return f"measured {at_most(self.risk)} ({scale}), allowed {side} {at_most(self.bound)}"
 
     @property
     def summary(self) -> Summary:
@@ -207,3 +221,17 @@ class Demand:
         if self.bound.denominator <= FINEST:
             return self.bound.as_integer_ratio()
         return int(self.bound * FINEST), FINEST
+
+
+@dataclass(frozen=True)
+class GuessBound:
+    """How often at most a reader who knows a person's group guesses a value to within a width.
+
+    `listed` is for guesses of values that the group lists, `any` for all guesses. The reader
+    considers every row of the group equally likely. A `relative` width is a share of the guess.
+    """
+
+    width: float
+    listed: Fraction
+    any: Fraction
+    relative: bool = False

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.errors import BadParameter, UsageError, option
-from shoal.exact import at_least, at_most, downward, odds, upward, written
+from shoal.exact import as_odds, at_least, at_most, downward, upward, written
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import NOTHING, Principle
-from shoal.principles.groups import Groups, Measurement
+from shoal.principles.base import Principle
+from shoal.principles.groups import NOTHING, Groups, Measurement
 from shoal.principles.requirement import WITHOUT_POPULATION
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ class DeltaPresence(OfPopulation):
         if not 1 < measured.risk < NOBODY:
             return super().judged(measured)
         low = exact(self.low)
-        return f"measured {odds(1 + low - measured.risk)}, allowed at least {odds(low)}"
+        return f"measured {as_odds(1 + low - measured.risk)}, allowed at least {as_odds(low)}"
 
     def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:  # noqa: ARG002
         """Return it from the least share to the largest, None where one is above 1."""

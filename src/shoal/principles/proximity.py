@@ -15,7 +15,8 @@ from shoal.distances.relation import Band, unsure
 from shoal.errors import BadParameter, UsageError
 from shoal.exact import at_least, wide
 from shoal.notation import exact
-from shoal.principles.base import UNLIMITED, GuessBound, Pairwise
+from shoal.principles.base import Pairwise
+from shoal.principles.groups import UNLIMITED, GuessBound
 from shoal.principles.ordered import OneDimensional
 
 if TYPE_CHECKING:

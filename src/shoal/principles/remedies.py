@@ -23,13 +23,13 @@ from shoal.principles.base import Pairwise
 from shoal.principles.foresight import counts_of
 from shoal.principles.frequency import AlphaK
 from shoal.principles.ordered import Ordered
+from shoal.table.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shoal.principles.base import Principle
     from shoal.principles.requirement import Requirement
-    from shoal.table.sensitive import Sensitive
 
 STEPS = 100  # of a width
 NARROWER = (0.9, 0.75, 0.5, 0.25)  # of the largest width, where a search does not reach that
@@ -181,6 +181,28 @@ def remedies(asked: Requirement, value: Sensitive | None, rows: int) -> list[Rem
     return found
 
 
+def beside_heap(asked: Requirement, value: Sensitive | None, whom: str = "rows") -> str | None:
+    """Say how the other values can be protected by themselves where a heap of one is in the way."""
+    crowd = crowd_of(asked.principle, value, whom)
+    if value is None or crowd is None or not (crowd.alone and crowd.numeric) or crowd.missing:
+        return None
+    if value.columns[0].times is not None or len(value.columns) > 1:
+        return None
+    heap = int(np.argmax(counts_of(value)))
+    others = Sensitive.of((value.columns[0].only(np.flatnonzero(value.codes != heap)),))
+    many = len(others.codes)
+    try:
+        if many < asked.principle.least or not asked.principle.outlook(others, many).achievable:
+            return None
+    except ShoalError:
+        return None
+    which = f"above {crowd.low}" if heap == 0 else f"other than {crowd.low}"
+    return (
+        f"protect {crowd.column} {which} apart, if it is no secret who has {crowd.low}: the "
+        f"{many:,} other {whom} can keep {asked!r} in a table of their own"
+    )
+
+
 def instead(asked: Requirement, value: Sensitive | None, rows: int) -> Requirement | None:
     """Return the first of what could be required instead, None where nothing is known."""
     if value is None or (not value.several and value.columns[0].times is None):
@@ -281,7 +303,7 @@ def refusal(
 ) -> str:
     """Say why a requirement cannot hold on so many rows, or people, and what would help.
 
-    Only of the `whole` table a share of rows may be proposed to be left out.
+    Only of the `whole` table some rows may be proposed to be left out, or to stand apart.
     """
     principle = asked.principle
     why = _reason(asked, value, rows, whom)
@@ -294,6 +316,8 @@ def refusal(
         few, share = gone
         named = option("suppress", share) if whole else option("suppress")
         helps.append(f"{named} (leaves out at least {few:,} {whom})")
+    if whole and (own := beside_heap(asked, value, whom)):
+        helps.append(own)
     if not helps:
         return f"{said} Too many are alike for any limit on it: publish without the column."
     return f"{said} What would help: {'; or '.join(helps)}."

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from shoal.errors import UnknownColumn, UsageError, option
 from shoal.exact import at_most
 from shoal.notation import parse
-from shoal.principles.base import UNLIMITED, Principle
+from shoal.principles.base import Principle
+from shoal.principles.groups import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from shoal.principles.base import GuessBound
+    from shoal.principles.groups import GuessBound
 
 
 MOST = 1_000  # requirements: each is measured by itself
@@ -167,9 +168,10 @@ WITHOUT_POPULATION = (
     f"{option('population')}."
 )
 NOT_OF_PEOPLE = (
-    "{!r} is refused where several rows may be about one person: it is a share of the people whom "
-    "a description fits, and of a person with many rows only some may be published, which fits "
-    "others. Require KMap instead, or publish one row of each person in a table without "
+    "{!r} is refused where several rows may be about one person. It limits a share of the people "
+    "whom a description fits. Of a person with many rows only some may be published, and fewer "
+    "rows fit other people. Require KMap instead, or publish one row of each person in a table "
+    "without "
     f"{option('person')}."
 )
 NOT_OF_LINKED = (

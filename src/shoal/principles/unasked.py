@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shoal.distances.base import Distance
-    from shoal.principles.base import GuessBound, Principle
-    from shoal.principles.groups import Groups
+    from shoal.principles.base import Principle
+    from shoal.principles.groups import Groups, GuessBound
     from shoal.table.sensitive import Sensitive
 
 

@@ -15,8 +15,8 @@ from shoal.distances.counting import band_of_column, beside_missing
 from shoal.distances.relation import Band, unsure
 from shoal.exact import wide
 from shoal.notation import exact
-from shoal.principles.base import GuessBound, Pairwise, Principle
-from shoal.principles.groups import Measurement
+from shoal.principles.base import Pairwise, Principle
+from shoal.principles.groups import GuessBound, Measurement
 from shoal.principles.ordered import OneDimensional
 from shoal.principles.proximity import CHANCE, Proximity
 

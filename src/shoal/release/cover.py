@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from shoal.exact import with_lost
 from shoal.principles.groups import Groups
+from shoal.progress import Brief
 from shoal.table.coded import widths
 from shoal.table.grid import TIGHT
 
@@ -53,8 +55,8 @@ class Covering(Protocol):
         """Where each cell begins in `order`, and the end."""
 
 
-@dataclass(frozen=True, eq=False)
-class Cover:
+@dataclass(frozen=True, eq=False, repr=False)
+class Cover(Brief):
     """What each cell covers of a column.
 
     `low` and `high` are ranks of the domain; a node is the ranks that it was needed for. A set has
@@ -66,6 +68,8 @@ class Cover:
     Where alike cells are kept once, `which` says the cell of everyone who bears one. `type` is that
     of the ends, where cells that are not here have a say in it too.
     """
+
+    _brief = ("domain", "low")
 
     domain: Column
     low: NDArray[np.int32]
@@ -353,7 +357,7 @@ def mean_over_rows(by_cell: NDArray[np.float64], rows: NDArray[np.int64], suppre
 
     `rows` counts the published rows that bear each cell.
     """
-    return float(((by_cell * rows).sum() + suppressed) / (rows.sum() + suppressed))
+    return with_lost(float((by_cell * rows).sum() / rows.sum()), int(rows.sum()), suppressed)
 
 
 def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:

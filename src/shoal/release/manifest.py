@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import UNSET, Meta, UnsetType, field
 
 from shoal.ask.fields import CONTEXT
+from shoal.exact import without_lost
+from shoal.progress import Brief
 from shoal.release.stated import (
     Chance,
     Count,
@@ -47,8 +49,10 @@ VERDICTS = ("holds", "holds-with-open-questions", "does-not-hold")
 LATER: Any = UNSET  # of what is measured after the rest is said; a manifest that is read has it
 
 
-class Manifest(Record, kw_only=True):
+class Manifest(Brief, Record, kw_only=True):
     """What a release says of itself; None, or nothing in a list, for what it does not say."""
+
+    _brief = ("form", "rows", "people", "groups", "require", "verdict")
 
     shoal: Annotated[str, Meta(pattern=r"\A[0-9]+\.[0-9]+[\w.+-]{0,40}\Z")]
     id: Annotated[str, Meta(pattern=r"\A[0-9a-f]{32}\Z")]
@@ -206,10 +210,7 @@ class Manifest(Record, kw_only=True):
             table.say(rows_in=None, dropped=None, suppressed=None, capped=None)
         rows, suppressed = self.rows, gone.get("suppressed", 0)
         self.loss = loss_of(
-            {
-                name: max((lost * (rows + suppressed) - suppressed) / rows, 0.0)
-                for name, lost in self.loss.ncp.items()
-            }
+            {name: without_lost(lost, rows, suppressed) for name, lost in self.loss.ncp.items()}
         )
         return gone
 

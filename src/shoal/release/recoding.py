@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.principles.groups import Groups
-from shoal.progress import PROCESSOR
+from shoal.progress import PROCESSOR, Brief
 from shoal.release.cells import defuse, typed_kind
 from shoal.release.forms import (
     escaped,
@@ -47,12 +47,14 @@ if TYPE_CHECKING:
 BATCH = 2**16  # published rows that are put together at a time
 
 
-@dataclass(frozen=True, eq=False)
-class Recoding:
+@dataclass(frozen=True, eq=False, repr=False)
+class Recoding(Brief):
     """Everything published rows are made of; they are put together a batch at a time.
 
     `source` has the coded rows of the columns that are published as they are.
     """
+
+    _brief = ("form", "names")
 
     source: pl.DataFrame
     names: list[str]  # the published columns, in the order of the input

@@ -56,16 +56,16 @@ def anonymize(
     require : one principle or several, as objects or in the notation.
     method : how to search; by default the best one for what is required.
     missing : what to do about missing cells: "error", "drop" or "value".
-    population : the path or frame of a table of everybody who could be in the table, with the
+    population : the path or frame of a table of everyone who could be in the table, with the
         quasi columns as they really are; for `KMap` and `DeltaPresence`.
     linked : more tables about the same people, frames or paths, by the names that they are
-        published under. Columns of theirs are named as `visits.diagnosis` in the schema and in
+        published under. Their columns have names such as `visits.diagnosis` in the schema and in
         requirements.
-    suppress : how much of the table may be left out, as "1%": the fewest rows without which the
-        requirements can hold, then rows that cost the others more than they are worth.
-    seconds : after which a search that can go on improving stops; what is left of them when it
-        has ended is spent on losing less, as long as that pays. What is found then depends on the
-        clock, and a seed no longer repeats it.
+    suppress : how much of the table may be left out, for example "1%". Shoal first leaves out the
+        fewest rows without which the requirements can hold. Then it leaves out rows where that
+        lowers the total loss.
+    seconds : how long a search that can go on improving may take. If it ends earlier, Shoal uses
+        the rest to lose less. The result then depends on the clock, and a seed does not repeat it.
     seed : for tests only: makes the order of published rows repeatable, and so guessable.
     engine : where the work is done, `Local()` by default.
     escape_formulas : put an apostrophe before headers, labels and cells that a spreadsheet would

@@ -48,13 +48,13 @@ def attack(
         Singling out, linking and inference are tried on both sides, and only the difference comes
         from being in a release. Controls who are in the original, by their person or row by row,
         are taken out of it. Of a release in two tables, the model of `estimate` guesses too.
-    population : the path or frame of everybody who could be in the table, by their quasi values.
-        Singling out then takes from them how rare a description is, and needs no control group.
+    population : the path or frame of everyone who could be in the table, with their quasi values.
+        Singling out then counts there how rare a description is, and needs no control group.
     group : the column that names the groups of plain tables.
     epsilons, deltas : how near guesses are, and the grid of the vulnerability. By default guesses
         are as near as the releases' own requirements say, or shares of the spread of a column.
     distance : how far apart sensitive values are, all columns together, also in the notation.
-    seed : of the sample of people who are attacked where they are many; by default by chance.
+    seed : makes the sample of people repeatable. Large tables are sampled, by default at random.
     hierarchies : those that the owner listed, for releases whose manifests cannot say what a node
         covers.
     """

@@ -95,16 +95,16 @@ def audit(
     Parameters
     ----------
     what : a release, a release directory, the path of a table, or a frame.
-    schema : the roles of the columns, for a plain table; a release says them itself, but for the
-        person column of a population.
+    schema : the roles of the columns, for a plain table. A release states them itself, except for
+        the person column of a population.
     require : what should hold, for a plain table; for a directory, instead of what it promises.
     original : the path or frame of the original table, for a directory without groups.
-    population : the path or frame of a table of everybody who could be in the table, for
+    population : the path or frame of a table of everyone who could be in the table, for
         requirements about them.
     hierarchies : for a directory, those that its owner listed (files, nested nodes), which say what
         a node covers where the manifest cannot.
     group : the column that names the groups of a plain table of which nothing is required.
-    engine : where a directory with part files is measured, as `Spark()`; this machine else.
+    engine : where to measure a directory with part files. Default: this machine.
 
     Examples
     --------

@@ -127,7 +127,7 @@ def check_cells(run: Run) -> None:
     from shoal.engines.base import engine_of
     from shoal.methods.choice import choose_method
 
-    choose_method(run.method, run.asked, cells=REGIONS).check_cells(REGIONS)
+    choose_method(run.method, run.requirements, cells=REGIONS).check_cells(REGIONS)
     refused = {
         f"{option('form', TWO_TABLES)}, which publishes no cells": run.form == TWO_TABLES,
         f"{option('population')}, which is compared with tight cells": run.population is not None,
@@ -239,7 +239,7 @@ def prepare(run: Run, table: pl.DataFrame, progress: Progress = silent) -> Prepa
         coded, people = code_both(known, coded)
     budget = check_budget(run.seconds)
     orders = Randomness(run.seed).permutations
-    asked = tuple(run.asked)
+    asked = tuple(run.requirements)
     heard: dict[str, Any] = {"enough": run.enough, "better": run.better}
     task = Task(coded, asked, progress, budget, people, orders=orders, **heard)
     return Prepared(task, everybody, linked)
@@ -279,7 +279,7 @@ def with_linked(
         return coded
     from shoal.table.linked import code_linked
 
-    asked = asked_of(run.asked)
+    asked = asked_of(run.requirements)
     rows = tuple(
         code_linked(
             name,
@@ -297,8 +297,8 @@ def with_linked(
 
 def _everybody(run: Run) -> pl.DataFrame | None:
     """Read the population where a requirement is about one."""
-    check_population(run.asked, given=run.population is not None)
-    if not any(one.principle.population for one in run.asked):
+    check_population(run.requirements, given=run.population is not None)
+    if not any(one.principle.population for one in run.requirements):
         return None
     people = run.population
     known = read_table(people) if isinstance(people, str | Path) else take_frame(people)

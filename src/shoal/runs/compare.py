@@ -113,7 +113,7 @@ class Comparison(Brief):
         return " ".join(dict.fromkeys(entry.problem for entry in self.entries if entry.problem))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as the command prints it in JSON."""
+        """Return it as plain values, like the JSON of the command."""
         return asdict(self)
 
     def _repr_html_(self) -> str:
@@ -172,8 +172,8 @@ def compared(
 ) -> Comparison:
     """Publish the table of a run by several methods, whichever it names itself."""
     run = replace(run, suppress=None)
-    table, run = run.settled(take_frame(run.frame()))
-    asked, schema = run.asked, run.schema
+    table, run = run.with_table(take_frame(run.frame()))
+    asked, schema = run.requirements, run.schema
     prepared = run.prepare(table)
     task, coded = prepared.task, prepared.task.coded
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)
@@ -259,7 +259,7 @@ def _learner(
 
     def learn(method: Method) -> LearningUtility:
         trained = replace(
-            run, table=train, schema=fixed, require=run.asked, method=method, seed=SEED
+            run, table=train, schema=fixed, require=run.requirements, method=method, seed=SEED
         )
         return trial.score(trial_of(trained))
 

@@ -14,7 +14,7 @@ from shoal.errors import ShoalError, UsageError
 from shoal.exact import unit_of
 from shoal.notation import typed_number
 from shoal.principles.ordered import Ranked
-from shoal.principles.remedies import crowd_of, left_out, remedies
+from shoal.principles.remedies import beside_heap, crowd_of, left_out, remedies
 from shoal.principles.requirement import read_requirement, requirements
 from shoal.runs.plan import coded_for
 from shoal.runs.run import Run
@@ -63,8 +63,8 @@ def consider(
     """Return what a requirement promises, its numbers, whether it is achievable, and what is.
 
     `limits` says how far each number can go while the others stay. Where it is not achievable,
-    `reason` says which rows are in the way, `remedies` are requirements that are achievable, and
-    `fix` has options that help.
+    `reason` says which rows are in the way, `remedies` are requirements that are achievable,
+    `apart` says what other values allow than one in the way, and `fix` has options that help.
     """
     if schema.person in table.columns and schema.most_rows is not None:
         nth = pl.int_range(pl.len()).over(schema.person)
@@ -85,6 +85,7 @@ def consider(
         "limits": {},
         "reason": None,
         "remedies": [],
+        "apart": None,
         "fix": [],
     }
     if principle.population:  # what is achievable depends on descriptions
@@ -98,12 +99,12 @@ def consider(
     facts["achievable"] = known.achievable
     facts["limits"] = {one.parameter: asdict(one) for one in known.limits}
     if facts["achievable"] is False:
-        crowd = crowd_of(principle, value, coded.whom)
-        facts["reason"] = None if crowd is None else crowd.text
+        facts["reason"] = getattr(crowd_of(principle, value, coded.whom), "text", None)
         facts["remedies"] = [
             one.to_dict() | {"narrower": [each.to_dict() for each in one.narrower()]}
             for one in remedies(asked, value, len(coded))
         ]
+        facts["apart"] = beside_heap(asked, value, coded.whom)
         if gone := left_out(principle, value, len(coded)):
             facts["fix"] = [("suppress", gone[1])]
     widths = principle.widths

@@ -19,7 +19,7 @@ from shoal.engines.local import choose_engine
 from shoal.errors import NotAchievable, OutputError
 from shoal.exact import read_share
 from shoal.methods.choice import best_of, check_least_risk, lost, quickest_first
-from shoal.progress import Laps, Progress, silent
+from shoal.progress import Brief, Laps, Progress, silent
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness
 from shoal.release.manifest import REPORT
@@ -80,13 +80,15 @@ def best_within(engine: Local, task: Task, usual: Method, share: Fraction) -> tu
     raise problem
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome(Brief):
     """What a run did: its release, the audit of what was written, facts, remarks and files.
 
     `facts` are what the manifest says, with seconds; `files` are all that were written, private
     ones included.
     """
+
+    _brief = ("place", "audit", "files")
 
     release: Release
     audit: Audit
@@ -148,7 +150,7 @@ def release_here(
         held = hold_out(run, table)
         given = table = table[held.kept]
     with laps.timed("code", progress):
-        table, settled = run.settled(table)
+        table, settled = run.with_table(table)
         prepared = prepare(settled, table, progress)
         if run.schema.pseudonymize:
             from shoal.table.pseudonyms import pseudonymize

@@ -22,6 +22,7 @@ from shoal.audit.sampled import population_risk
 from shoal.audit.stranger import Stranger
 from shoal.audit.tables import read_manifest
 from shoal.errors import AuditFailed, ShoalError, UsageError, option
+from shoal.progress import Brief
 from shoal.release.places import PRIVATE, PUBLIC, check_beside, write_whole
 from shoal.release.statement import check_context
 from shoal.runs.attacking import attack
@@ -44,9 +45,11 @@ if TYPE_CHECKING:
 FORMATS = (".html", ".docx")
 
 
-@dataclass(frozen=True)
-class Dossier:
+@dataclass(frozen=True, repr=False)
+class Dossier(Brief):
     """What was written: two files, and how many fields of the public part are of which kind."""
+
+    _brief = ("norm", "public", "annex", "computed", "answered", "open", "holds")
 
     norm: str
     public: Path
@@ -126,8 +129,8 @@ def dossier(
     write_whole(path, written(shown, path.suffix), force=False, mode=PUBLIC)
     write_whole(beside, written(private, path.suffix), force=False, mode=PRIVATE)
     kinds = [one["kind"] for section in shown["sections"] for one in section["fields"]]
-    counts = (kinds.count(kind) for kind in ("computed", "answered", "open"))
-    return Dossier(norm, path, beside, *counts, holds=not complaints)
+    computed, answered, left = (kinds.count(kind) for kind in ("computed", "answered", "open"))
+    return Dossier(norm, path, beside, computed, answered, left, holds=not complaints)
 
 
 def _check_places(directory: Path, *paths: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import UnknownColumn, UsageError, option
-from shoal.progress import Progress, silent, with_bar
+from shoal.progress import Brief, Progress, silent, with_bar
 from shoal.release.manifest import (
     APPROXIMATE,
     EXACT,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from shoal.estimation.pooling import Pooled
 
 
-@dataclass(frozen=True)
-class Quantity:
+@dataclass(frozen=True, repr=False)
+class Quantity(Brief):
     """One estimated quantity.
 
     Attributes
@@ -46,6 +46,8 @@ class Quantity:
     rhat : the split R̂ of the chains; near 1 they agree.
     status, reason : valid, approximate or refused, and why.
     """
+
+    _brief = ("name", "estimate", "low", "high", "status")
 
     name: str
     estimate: float
@@ -59,8 +61,8 @@ class Quantity:
     reason: str
 
 
-@dataclass(frozen=True)
-class Estimates:
+@dataclass(frozen=True, repr=False)
+class Estimates(Brief):
     """What a release answers: a status with its reason, and the quantities.
 
     Attributes
@@ -70,6 +72,8 @@ class Estimates:
     reason : why, in a sentence.
     quantities : none where the answer is refused and `anyway` was not asked for.
     """
+
+    _brief = ("formula", "status", "quantities")
 
     formula: str
     status: str

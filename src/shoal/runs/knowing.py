@@ -24,6 +24,7 @@ from shoal.errors import NotAchievable, UsageError, option
 from shoal.exact import percent, upward
 from shoal.methods.choice import check_task
 from shoal.principles.groups import Groups
+from shoal.progress import Brief
 from shoal.runs.run import Run
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import Schema
@@ -45,16 +46,18 @@ World = tuple[int, ...]  # the value of each person, as a code
 Output = frozenset[tuple[World, World]]  # the people of each group, and their values, ascending
 
 
-@dataclass(frozen=True)
-class Minimality:
-    """What a reader learns who knows the method, over all assignments of the values to the people.
+@dataclass(frozen=True, repr=False)
+class Minimality(Brief):
+    """What a reader who knows the method learns, over all assignments of the values to the people.
 
-    `distance` is the largest total variation between what is believed of a person and the values of
-    the group. `worst` is the largest probability that a value lies near one that a person may have,
-    and `exceeded` the share of assignments in which somebody's is larger than the group's
-    requirement allows; both are None where no requirement is about near values. `refused` counts
-    the assignments on which the method found nothing to publish.
+    `distance` is the largest total variation between what the reader believes of a person and the
+    values of the group. `worst` is the largest probability of a value near a person's own.
+    `exceeded` is the share of assignments in which that is more than the requirement allows for
+    some person. Both are None if no requirement is about near values. `refused` counts the
+    assignments for which the method found nothing to publish.
     """
+
+    _brief = ("require", "method", "rows", "distance", "worst")
 
     require: tuple[str, ...]
     method: str
@@ -100,7 +103,7 @@ def minimality(
     missing: Missing = "error",
     original: Any = None,
 ) -> Minimality:
-    """Measure what a reader learns who knows the method, on a table of at most 8 rows.
+    """Measure what a reader who knows the method learns, on a table of at most 8 rows.
 
     Parameters
     ----------
@@ -112,7 +115,7 @@ def minimality(
         return knowing_release(frame, original, schema)
     asked = Run(schema=schema or Schema(), require=require, method=method, missing=missing)
     check_plain(asked.schema.person, asked.schema.never_mix)
-    table, run = asked.settled(take_frame(frame))
+    table, run = asked.with_table(take_frame(frame))
     task = run.prepare(table).task
     if len(task.coded) > ROWS:
         msg = (

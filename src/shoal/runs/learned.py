@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.progress import Brief
 from shoal.runs.features import MODELS
 from shoal.table.missing import is_missing
 
@@ -31,15 +32,17 @@ if TYPE_CHECKING:
     from shoal.table.schema import Schema
 
 
-@dataclass(frozen=True)
-class LearningUtility:
+@dataclass(frozen=True, repr=False)
+class LearningUtility(Brief):
     """Scores on held-out rows, by model, and of what.
 
     `metric` names the score that speaks for the others: ROC-AUC for two labels, accuracy for more,
-    R² for numbers. `trained` and `asked` count rows; of large tables a sample is trained on, the
-    same people for every model. `chance` is by how much a model that learned nothing could be
-    better than another on the people who were held out, None where they do not tell.
+    R² for numbers. `trained` and `asked` count rows. Large tables are sampled, with the same people
+    for every model. `chance` is how much better a model that learned nothing can seem on the
+    held-out people. It is None where these are too few.
     """
+
+    _brief = ("target", "metric", "trained", "asked", "kept")
 
     target: str
     metric: str
@@ -72,8 +75,8 @@ class LearningUtility:
     def kept(self) -> float | None:
         """How much of what quasi columns teach beyond the trivial release is still learned.
 
-        (release - trivial) / (original - trivial), of the better models; 1 is all, 0 nothing, and
-        None where nothing can be learned to begin with.
+        (release - trivial) / (original - trivial), of the better models: 1 is all and 0 is nothing.
+        It is None where the original itself teaches nothing.
         """
         release, original, trivial = map(self.best, ("release", "original", "trivial"))
         if not self.learnable or release is None or original is None or trivial is None:

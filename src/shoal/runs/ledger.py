@@ -63,7 +63,7 @@ class Turn:
 
 def fixed_by(run: Run, columns: list[str]) -> dict[str, Any]:
     """Return what a ledger fixes for all of its runs."""
-    now: dict[str, Any] = {"format": run.format or FORMATS[0], "require": run.asked}
+    now: dict[str, Any] = {"format": run.format or FORMATS[0], "require": run.requirements}
     found: dict[str, Any] = {"columns": columns}
     for name, known in options_of(run.asks).items():
         if known.fixed:
@@ -220,7 +220,7 @@ def check_wait(run: Run, ledger: Ledger, count: int, problem: NotAchievable) -> 
     The first ones have nothing to wait beside. Too few for a group may wait, with any method: how
     many they are is no secret.
     """
-    method = choose_method(run.method, run.asked)
+    method = choose_method(run.method, run.requirements)
     if not ledger.rounds:
         sought = repr(KAnonymity(k=run.least_real))
         if run.least_real <= _least(run):
@@ -299,7 +299,7 @@ def of_newcomers(run: Run, newcomers: pl.DataFrame, ledger: Ledger) -> Run:
         raise NotAchievable(msg)
     plain = without_person(run.schema, ledger.fixed.get("types"))
     plain = replace(plain, round={}, bottom={}, top={})
-    asked, form = run.asked, run.form
+    asked, form = run.requirements, run.form
     if run.least_real > _least(run):
         asked = [*asked, Requirement(KAnonymity(k=run.least_real))]
         form = INTERVALS if form == TWO_TABLES else form  # what is searched is the same
@@ -317,7 +317,7 @@ def of_newcomers(run: Run, newcomers: pl.DataFrame, ledger: Ledger) -> Run:
 
 def _least(run: Run) -> int:
     """Return the size that groups have by what is required."""
-    return max(one.principle.least for one in run.asked)
+    return max(one.principle.least for one in run.requirements)
 
 
 def _respelled(old: pl.Series, new: pl.Series, kind: str, schema: Schema) -> pl.Series:

@@ -102,7 +102,7 @@ def reach_of(table: pl.DataFrame, run: Run) -> dict[str, float]:
     A numeric one reaches from its lowest number to its highest; one of labels has so many steps
     between them. Others, dates and nodes of hierarchies, are told by the sample alone.
     """
-    settled, _ = run.settled(table)
+    settled, _ = run.with_table(table)
     found = {}
     for name in run.schema.quasi:
         kind = run.schema.types.get(name, "numeric")

@@ -59,7 +59,7 @@ class Plan(Foreseen, Shown):
     frontier: tuple[Point, ...] | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as the command prints it in JSON."""
+        """Return it as plain values, like the JSON of the command."""
         return {name: value for name, value in super().to_dict().items() if name not in HELPS}
 
 
@@ -104,15 +104,16 @@ def plan(
 ) -> Plan | RequirementPlan:
     """Say what is achievable on a table, counted by `engine` where it is a frame of Spark.
 
-    For one numeric sensitive column, which (ε,m): both given, whether they are; ε given, the
-    largest m; m given, the bound that ε must stay strictly under; neither, the whole frontier.
-    With `require=…`, what is known about any requirement: whether it is achievable, and how far its
-    parameters can go; for `Dissimilarity`, what theorems say. Where people have several rows, all
-    that is said is necessary only, and of people with all of their rows published.
+    For one numeric sensitive column it is about (ε,m). Given both, it says whether they are
+    achievable. Given ε, it says the largest m. Given m, it says the bound that ε must stay under.
+    Given neither, it lists the whole frontier. With `require=…` it says what is known about any
+    requirement: whether it is achievable, and how far its parameters can go. Where people have
+    several rows, these limits are necessary but may not be enough. They assume that all rows are
+    published.
 
-    With `odds=c` and an m or a requirement, `odds` says how likely a near value is at most to a
-    reader to whom no row of a group is more than c times as likely as another, and which m keeps
-    the chance at what it is without odds.
+    With `odds=c` and an m or a requirement, take a reader for whom some rows of a group are up to c
+    times as likely as others. `odds` says the highest chance of a near value for this reader, and
+    which m keeps the chance as low as without odds.
 
     Examples
     --------
@@ -345,6 +346,6 @@ def coded_for(run: Run, require: Require) -> tuple[Coded, Requirement]:
     run.schema.only("sensitive").check(table.columns)
     schema = run.schema.only("sensitive", "person", among=asked.columns)
     linked = {name: run.linked[name] for name in schema.linked}
-    table, settled = replace(run, schema=schema, require=asked, linked=linked).settled(table)
+    table, settled = replace(run, schema=schema, require=asked, linked=linked).with_table(table)
     coded = with_linked(settled, settled.coded(table), table)
     return by_people(coded), asked

@@ -98,9 +98,9 @@ def alternatives(
     """
     run = Run.of(ask, table=table, linked=linked)
     sensitive = every(run.schema)
-    texts = [repr(one) for one in run.asked]
+    texts = [repr(one) for one in run.requirements]
     found: list[dict[str, Any]] = []
-    least = max((one.principle.least for one in run.asked), default=0)
+    least = max((one.principle.least for one in run.requirements), default=0)
     kind, most = ("everybody", EVERYBODY) if least < EVERYBODY else ("known", KNOWN)
     if (other := as_sure(texts, sensitive, most)) != texts:
         found.append({"kind": kind, "require": other})
@@ -148,7 +148,7 @@ def _short(number: float) -> int | float:
 def methods(table: pl.DataFrame, ask: Ask, linked: Linked | None = None) -> list[dict[str, Any]]:
     """Return the methods that can serve, and which of them is taken where none is named."""
     run = Run.of(ask, table=table, linked=linked)
-    settled, plain = replace(run, method=None).settled(take_frame(table))
+    settled, plain = replace(run, method=None).with_table(take_frame(table))
     task = plain.prepare(settled).task
     usual = plain.chosen(task)
     found = []
@@ -185,7 +185,7 @@ def forms(table: pl.DataFrame, ask: Ask, linked: Linked | None = None) -> list[d
 
 def _questions(table: pl.DataFrame, run: Run) -> Any:
     """Draw the counts that every form is asked for; None where there is nothing to ask."""
-    settled, run = run.settled(take_frame(table))
+    settled, run = run.with_table(take_frame(table))
     rows = run.coded(settled).rows
     schema = run.schema
     workload = Workload(

@@ -30,6 +30,7 @@ import numpy as np
 from shoal.errors import NotAchievable, UsageError
 from shoal.exact import percent, upward
 from shoal.methods.choice import check_task
+from shoal.progress import Brief
 from shoal.release.cells import cells
 from shoal.release.cover import covers
 from shoal.runs.checks import check_cells
@@ -61,8 +62,8 @@ Members = tuple[tuple[int, int], ...]  # of a group, the combination and the val
 World = tuple[Members, ...]  # of every group that is shown, in the order in which they are
 
 
-@dataclass(frozen=True)
-class Refinement:
+@dataclass(frozen=True, repr=False)
+class Refinement(Brief):
     """What a reader refines of a kind of cells, over all tables.
 
     `told` and `usual` are shares of groups: named by such a reader, and expected by one who takes
@@ -70,6 +71,8 @@ class Refinement:
 
     `sensitive` is what is learned about sensitive values beyond the groups, 0 where nothing is.
     """
+
+    _brief = ("require", "method", "rows", "told", "usual", "sensitive")
 
     require: tuple[str, ...]
     method: str
@@ -122,7 +125,7 @@ def refine(
     asked = Run(schema=schema, require=require, method=method, cells=cells)
     check_cells(asked)
     check_plain(asked.schema.person, asked.schema.never_mix)
-    table, run = asked.settled(take_frame(frame))
+    table, run = asked.with_table(take_frame(frame))
     task = run.prepare(table).task
     combinations = prod(one.distinct for one in task.coded.quasi)
     if combinations ** len(task.coded) > MOST:

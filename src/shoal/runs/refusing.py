@@ -73,7 +73,7 @@ def check_columns(run: Run, table: pl.DataFrame, prepared: Prepared) -> None:
     no groups, this is all that can be said.
     """
     coded, schema = prepared.task.coded, run.schema
-    about = {name for one in run.asked for name in one.columns}
+    about = {name for one in run.requirements for name in one.columns}
     check_labels(schema, coded, run.form, about)
     shown = [(table, schema, coded.rows, coded.person_of)]
     for each in coded.linked:

@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release(ReleaseData, Shown):
-    """What is published, with what only the owner may see of how it came about.
+    """What is published, and what only the owner may see.
 
-    `table` is the published table as the kind of frame that came in, `manifest` what is said of
-    it, `loss` what it cost; `audit` measures it again and `write` publishes it.
+    `table` is the published table, as the kind of frame that came in. `manifest` describes it, and
+    `loss` is the information lost. `audit` measures it again, and `write` publishes it.
     """
 
     @classmethod
@@ -61,8 +61,8 @@ class Release(ReleaseData, Shown):
     def as_form(self, form: str, *, keep_other: bool = False) -> Release:
         """Return the release in another form: the same groups, other columns.
 
-        Raises where the form would break what is required, or would publish other columns beside
-        everybody's quasi values and `keep_other` does not say so.
+        Raises where the form would break a requirement. Also raises where it would publish other
+        columns beside exact quasi values, unless `keep_other` allows that.
         """
         if form == self.form:
             return self
@@ -137,7 +137,7 @@ class Release(ReleaseData, Shown):
         return losses(self)
 
     def answers(self) -> BoxTable | TwoTables:
-        """Return the published table, or both tables, as what answers count queries."""
+        """Return what answers count queries about the published table, or about both tables."""
         if self.form != TWO_TABLES:
             return self.boxes
         from shoal.utility.selectivity import answers_of
@@ -160,8 +160,8 @@ class Release(ReleaseData, Shown):
     def count(self, condition: str) -> float:
         """Return the expected number of rows for which a condition holds.
 
-        A row is taken to lie anywhere in its published cells, all values alike, or as the mean of
-        its group has it; sensitive and other columns are exact.
+        It assumes that a row has any value of its published cells with equal probability, or where
+        groups show means, the mean. Sensitive and other columns are exact. For example
         `release.count("30 <= age <= 40 and income > 50000")`.
         """
         from shoal.utility.expression import count
@@ -181,8 +181,8 @@ class Release(ReleaseData, Shown):
     ) -> Audit:
         """Write release, manifest and report as one directory, audited before it appears.
 
-        The report compares the risk of being found with `threshold`. The address of a table, as
-        sqlite:///people.db?table=published, takes the table alone.
+        The report compares the re-identification risk with `threshold`. An address of a table, for
+        example sqlite:///people.db?table=published, takes the table alone.
         """
         if linkage is not None:
             self._check_original("A linkage is")
@@ -205,7 +205,7 @@ class Release(ReleaseData, Shown):
         force: bool = False,
         progress: Progress = silent,
     ) -> None:
-        """Write the report for the owner alone, readable by nobody else; never publish it.
+        """Write the report for the owner alone. Only the owner can read the file; never publish it.
 
         It says what report.html says, compares the release with the original table, and names the
         riskiest groups and records. With `trials` it also shows what more protection would cost and
@@ -251,7 +251,7 @@ def asked(run: Run) -> dict[str, Any]:
     """
     schema = run.schema if run.cells == REGIONS else replace(run.schema, step={})
     tables = (schema, *schema.linked.values())
-    method = None if run.method is None else repr(choose_method(run.method, run.asked))
+    method = None if run.method is None else repr(choose_method(run.method, run.requirements))
     settled: dict[str, Any] = {
         "schema": in_a_file(schema),
         "other": [n for one in tables for n in one.other if n != schema.survey_weight],

@@ -133,7 +133,7 @@ def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run, H
         check_begin(ledger)
         memory = Ledger.begin(now, columns)
         table, held = _without_held(run, table, memory)
-        table, run = run.settled(table)
+        table, run = run.with_table(table)
         decided = {
             "thresholds": thresholds_of(run.schema),
             "date_formats": dict(run.schema.date_formats),
@@ -145,7 +145,7 @@ def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run, H
     check_fixed(memory, now)
     check_types(memory, run.schema)
     table, held = _without_held(run, table, memory)
-    table, run = replace(run, schema=as_before(run.schema, memory)).settled(table)
+    table, run = replace(run, schema=as_before(run.schema, memory)).with_table(table)
     check_fixed(memory, {"date_formats": dict(run.schema.date_formats)})
     return memory, table, run, held
 
@@ -188,7 +188,8 @@ def foresee_next(run: Run, progress: Progress) -> dict[str, Any]:
         facts = {
             "roles": {role: list(getattr(run.schema, role)) for role in ROLES},
             "require": [
-                {"principle": repr(one), "achievable": True, "largest_m": None} for one in run.asked
+                {"principle": repr(one), "achievable": True, "largest_m": None}
+                for one in run.requirements
             ],
             "method": memory.fixed.get("method", "Exchange()"),
             "seconds": round(whole_run(0.0, stay.height), 1),
@@ -242,7 +243,7 @@ def _check(run: Run) -> None:
     if run.owner_report is not None or run.trials:
         msg = "The owner's report and trials need one table, but a series follows its ledger."
         raise UsageError(msg)
-    for one in run.asked:
+    for one in run.requirements:
         if one.principle.population:
             msg = f"{one!r} compares with a population, which changes from release to release."
             raise UsageError(msg)
@@ -325,7 +326,7 @@ class _Series:
         stored = ledger.rows.select(ledger.fixed["columns"])
         numbers, labels = np.unique(ledger.rows[GROUP].to_numpy(), return_inverse=True)
         coded = run.coded(stored)
-        about = {name for one in run.asked for name in one.columns}
+        about = {name for one in run.requirements for name in one.columns}
         check_labels(run.schema, coded, run.form, about)
         check_shown(stored, shown_unchanged(run.schema, about))
         here = ledger.rows[HERE].to_numpy()
@@ -335,7 +336,7 @@ class _Series:
         made = build_release(
             stored,
             replace(run.schema, person=PERSON),
-            Task(coded, tuple(run.asked)),
+            Task(coded, tuple(run.requirements)),
             Groups(labels),
             suppression=Suppression(in_the_way=turn.absent),
             method=Method.read(turn.method or ledger.fixed["method"]),

@@ -17,8 +17,9 @@ from shoal.ask.options import READING, is_said, options_of
 from shoal.audit.identification import check_threshold
 from shoal.engines.base import engine_of, is_spark
 from shoal.exact import read_share
+from shoal.names import Renamed
 from shoal.principles.requirement import asked_of, check_population, requirements
-from shoal.progress import Better, Enough, Progress, never, silent, untold
+from shoal.progress import Better, Brief, Enough, Progress, never, silent, untold
 from shoal.release.building import columns_of
 from shoal.release.forms import check_form
 from shoal.release.layout import Randomness
@@ -61,14 +62,12 @@ if TYPE_CHECKING:
     from shoal.table.coded import Coded
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Run(AboutRun):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Run(Brief, Renamed, AboutRun):
     """Everything asked for at once (see `anonymize` for what each part means).
 
     `table` is a frame, or the places of a table, which is then read by `query`, `sheet`,
-    `delimiter` and `encoding`. `enough` is asked by a search that has found something: once it says
-    True, the best so far is kept; `better` is told what that loses. `said` is the schema file that
-    the run was made from.
+    `delimiter` and `encoding`.
 
     Examples
     --------
@@ -80,6 +79,7 @@ class Run(AboutRun):
     'Exchange()'
     """
 
+    _brief = ("require", "method", "form", "output")
     asks: ClassVar[type[Ask]] = Ask
     table: Any = None
     schema: Schema = field(default_factory=Schema)
@@ -87,7 +87,6 @@ class Run(AboutRun):
     key: bytes | None = field(default=None, repr=False)
     # Asked by a search that has found something: whether to keep the best so far.
     enough: Enough = field(default=never, repr=False)
-    # Told what would be lost if it did.
     better: Better = field(default=untold, repr=False)
     # The schema file, and the roles that options took from it.
     said: Settings = field(default_factory=Settings, repr=False)
@@ -115,9 +114,9 @@ class Run(AboutRun):
         key_file: str | Path | None = None,
         **options: Any,
     ) -> Self:
-        """Make a run of what was asked, as in a schema file, and options, which overrule it.
+        """Make a run of what a schema file asks for, and of options, which overrule it.
 
-        Options are the fields of a run and the parameters of a schema; None and False say nothing.
+        Options are the fields of a run and the parameters of a schema. None and False are ignored.
         """
         if isinstance(asked, Ask):
             asked = checked(Settings(asked))
@@ -151,16 +150,16 @@ class Run(AboutRun):
 
     @classmethod
     def load(cls, path: str | Path, *, text: str | None = None, **options: Any) -> Self:
-        """Make a run of a schema file, or of what one says; options overrule it."""
+        """Make a run of a schema file, or of its text. Options overrule it."""
         return cls.of(checked(read_settings(path, cls.asks, text)), **options)
 
     @cached_property
-    def asked(self) -> list[Requirement]:
+    def requirements(self) -> list[Requirement]:
         """What must hold, read and resolved."""
         return requirements(self.require, *self.schema.protected)
 
     def check(self) -> None:
-        """Raise whatever can be known to be wrong before any work is done."""
+        """Raise what is wrong with the request, before any work is done."""
         if self.output is not None:
             self.check_places()
         self.check_asked()
@@ -181,8 +180,8 @@ class Run(AboutRun):
         check_context(self.context)
         check_threshold(self.threshold)
         check_trials(self)
-        check_population(self.asked, given=self.population is not None)
-        check_form(self.form, self.asked, self.schema, keep_other=self.keep_other)
+        check_population(self.requirements, given=self.population is not None)
+        check_form(self.form, self.requirements, self.schema, keep_other=self.keep_other)
         check_linked(self)
         check_alone(self)
         check_cells(self)
@@ -190,7 +189,7 @@ class Run(AboutRun):
             from shoal.runs.holding import check_hold_out
 
             check_hold_out(self)
-        choose_method(self.method, self.asked)
+        choose_method(self.method, self.requirements)
         read_share(self.suppress)
         check_percentiles(self)
         check_budget(self.seconds)
@@ -220,7 +219,7 @@ class Run(AboutRun):
         wanted = [*self.schema.published, *self.schema.pseudonymize, *self.schema.persons]
         return [*wanted, *(self.schema.identifying if self.history is not None else ())]
 
-    def settled(self, table: pl.DataFrame) -> tuple[pl.DataFrame, Self]:
+    def with_table(self, table: pl.DataFrame) -> tuple[pl.DataFrame, Self]:
         """Return a table rounded and cut off, and the run with what the table has decided."""
         stays = offered_rows(self, table)
         table, schema = settle(table, self.schema, stays)
@@ -232,7 +231,7 @@ class Run(AboutRun):
             table,
             self.schema,
             missing=self.missing,
-            asked=asked_of(self.asked),
+            asked=asked_of(self.requirements),
             offered=self.offered,
             progress=progress,
         )
@@ -254,11 +253,11 @@ class Run(AboutRun):
         if method is None:
             chosen = method_for(as_people(task), self.seed, self.form)
         else:
-            chosen = choose_method(method, self.asked)
+            chosen = choose_method(method, self.requirements)
         check_method(chosen, task)
         check_form(
             self.form,
-            self.asked,
+            self.requirements,
             self.schema,
             grouped=chosen.grouped,
             keep_other=self.keep_other,
@@ -276,7 +275,7 @@ class Run(AboutRun):
         from shoal.engines.local import foresee
         from shoal.methods.choice import check_least_risk
 
-        table, run = self.settled(take_frame(frame))
+        table, run = self.with_table(take_frame(frame))
         prepared = run.prepare(table)
         task = prepared.task
         chosen = run.chosen(task)
@@ -287,7 +286,7 @@ class Run(AboutRun):
         return as_people(task), left, chosen
 
     def rehearse(self, progress: Progress = silent, tell: Tell = unheard) -> dict[str, Any]:
-        """Say what would be done, and raise as `go` would; only samples are searched."""
+        """Say what `publish` would do, or raise what it would raise. Only samples are searched."""
         self.check_asked()
         if self.ledger is not None:
             from shoal.runs.republish import foresee_next
@@ -352,7 +351,7 @@ class Run(AboutRun):
         self.schema.check(columns)
 
     def release(self, progress: Progress = silent, tell: Tell = unheard) -> Release:
-        """Read, search and recode; nothing is written, or by Spark where it is its own alone."""
+        """Read, search and recode, and return the release. Nothing is published."""
         from shoal.runs.doing import release_of
 
         return release_of(self, progress, tell)
@@ -375,8 +374,8 @@ class Run(AboutRun):
 
         return planned(self, **options)
 
-    def go(self, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
-        """Read, search, write and audit; `tell` hears every remark as soon as it is known."""
+    def publish(self, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
+        """Publish: read, search, write and audit. `tell` gets every remark at once."""
         from shoal.runs.doing import go
 
         return go(self, progress, tell)
@@ -392,8 +391,8 @@ def _key(schema: Schema, path: str | Path | None) -> bytes | None:
 
 
 def load(path: str | Path, **options: Any) -> Run:
-    """Make a run of a schema file; options, named as its keys are, overrule what it says.
+    """Make a run of a schema file. Options have the names of its keys and overrule them.
 
-    `shoal.load("shoal.toml").go()` does what `shoal anonymize` does with the file.
+    `shoal.load("shoal.toml").publish()` does what `shoal anonymize` does with the file.
     """
     return Run.load(path, **options)

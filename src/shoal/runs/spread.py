@@ -185,7 +185,7 @@ def _work(run: Run, engine: Spark, progress: Progress, tell: Tell, place: Path) 
         engine,
         run.table,
         run.schema,
-        tuple(run.asked),
+        tuple(run.requirements),
         place,
         method=run.method,
         missing=run.missing,

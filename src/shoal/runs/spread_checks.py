@@ -51,14 +51,14 @@ def check_spread(run: Run) -> None:
             f"{option('output')}."
         )
         raise UsageError(msg)
-    compared = [one for one in run.asked if not one.principle.by_itself]
+    compared = [one for one in run.requirements if not one.principle.by_itself]
     if compared and run.schema.never_mix:
         msg = (
             f"{compared[0]!r} compares groups with the whole table, and on Spark "
             f"{option('never_mix')} splits the table before the search. {ELSEWHERE}"
         )
         raise UsageError(msg)
-    method = choose_method(run.method, run.asked, run.form)
+    method = choose_method(run.method, run.requirements, run.form)
     if not method.grouped:
         msg = f"{method!r} forms no groups and needs the whole table on one machine. {ELSEWHERE}"
         raise UsageError(msg)

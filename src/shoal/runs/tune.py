@@ -178,9 +178,8 @@ class Setting:
 class Frontier(Brief):
     """Loss against one parameter, in the order of the parameter.
 
-    `asked` is the value that the requirement itself names; more protection is asked for as the
-    parameter `grows`, or else as it falls. `knee` is the place among the points at
-    which the curve bends most, None where it does not.
+    `asked` is the value in the requirement. `grows` says whether a larger parameter asks for more
+    protection. `knee` is the point at which the curve bends most, None if it does not bend.
     """
 
     _brief = ("parameter", "rows", "sentence")
@@ -204,7 +203,7 @@ class Frontier(Brief):
         return f"None of {len(self.points)} settings was reached. {self.points[0].problem}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as the command prints it in JSON."""
+        """Return it as plain values, like the JSON of the command."""
         facts = asdict(self) | {"knee": None, "sentence": self.sentence}
         if self.knee is not None:
             point = self.points[self.knee.place]
@@ -262,9 +261,9 @@ def tune(
     Parameters
     ----------
     frame, schema, require, method, missing, progress : as for `anonymize`.
-    vary : the parameter and what to try, as "epsilon=1000,2000,4500", "epsilon=1000..9000:5", or
-        "epsilon" alone: from a quarter of what is required to twice as much. By default the first
-        parameter of the first requirement.
+    vary : the parameter and what to try, for example "epsilon=1000,2000,4500" or
+        "epsilon=1000..9000:5". "epsilon" alone tries from a quarter of what is required to twice as
+        much. Default: the first parameter of the first requirement.
     seconds : of each search.
 
     Examples
@@ -291,11 +290,11 @@ def tuned(run: Run, *, vary: str | None = None, progress: Progress = silent) -> 
     """Search the table of a run under one requirement after another."""
     schema = run.schema.only("quasi", "sensitive", "person")
     run = replace(run, schema=schema, linked={name: run.linked[name] for name in schema.linked})
-    asked = run.asked
+    asked = run.requirements
     grid = grid_of(asked, vary)
     tried = [_with(asked, grid, value) for value in grid.values]
     chosen = choose_method(run.method, asked, run.form, run.cells)
-    table, run = run.settled(take_frame(run.frame()))
+    table, run = run.with_table(take_frame(run.frame()))
     prepared = run.prepare(table)
     base = prepared.task
     coded = base.coded

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.progress import Progress, silent
+from shoal.progress import Brief, Progress, silent
 from shoal.table.coding import check_type, code_asked, code_lenient, code_persons
 from shoal.table.column import Column
 from shoal.table.grid import TIGHT, bounds_width, said_of_column
@@ -65,8 +65,8 @@ class Space:
         return self.kinds, self.coords, self.offsets, self.units
 
 
-@dataclass(frozen=True, eq=False)
-class Coded:
+@dataclass(frozen=True, eq=False, repr=False)
+class Coded(Brief):
     """A table as ranks: quasi columns, sensitive columns, and which input rows they are.
 
     Rows of different `strata` are never mixed in a group, and `person_of` says whom each row is
@@ -75,6 +75,8 @@ class Coded:
     rows about them. `cells` says how cells are drawn; columns of `never_mix` stay as they are.
     Where regions were drawn before, in a series, `drawn` has those of each row.
     """
+
+    _brief = ("quasi", "sensitive", "rows")
 
     quasi: tuple[Column, ...]
     sensitive: tuple[Column, ...]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.progress import Brief
 from shoal.table.decimals import first_alike
 from shoal.table.missing import MISSING_LABEL
 
@@ -128,8 +129,8 @@ class Domain:
         return self.tree.nodes(self.places[low], self.places[high])
 
 
-@dataclass(frozen=True, eq=False)
-class Column(Domain):
+@dataclass(frozen=True, eq=False, repr=False)
+class Column(Brief, Domain):
     """One column of a table: its domain, and the rank of every row (`codes`).
 
     A column with a hierarchy knows what its tree was `grown` from, and one in which a value is
@@ -137,6 +138,8 @@ class Column(Domain):
     cells, and rows are elsewhere, `times` says how many rows have each cell. Of some rows of a
     table, `offered` is the column of all of them: it is what distances are scaled by.
     """
+
+    _brief = ("name", "codes")
 
     codes: NDArray[np.int32]
     grown: Grown | None = field(default=None, kw_only=True)

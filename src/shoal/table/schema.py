@@ -15,6 +15,7 @@ from shoal.ask.fields import AboutColumns
 from shoal.ask.options import MAPS, NAMES, options_of
 from shoal.errors import UnknownColumn, UsageError, option
 from shoal.notation import is_number
+from shoal.progress import Given
 from shoal.table.column import hierarchy_of
 from shoal.table.dates import check_format, iso_column
 from shoal.table.decimals import check_decimal, plain_numbers
@@ -45,8 +46,8 @@ NOBODY = "nobody"  # who knows a column of a person, where its owner says so
 PSEUDONYM = "pseudonym"  # the role of a published column of keyed hashes
 
 
-@dataclass(frozen=True, init=False)
-class Schema(AboutColumns):
+@dataclass(frozen=True, init=False, repr=False)
+class Schema(Given, AboutColumns):
     """The role of each column; columns without a role are dropped.
 
     Parameters
@@ -55,8 +56,8 @@ class Schema(AboutColumns):
     sensitive : names of the columns that are protected; they are published as they are.
     identifying : names of the columns that name a person; they are dropped.
     other : names of the columns that are published as they are.
-    never_mix : names of quasi columns of which no group holds two values; they are published as
-        they are, and each combination of them is searched by itself.
+    never_mix : names of quasi columns of which no group holds two values. They are published
+        unchanged, and each combination of them is searched separately.
     pseudonymize : names of identifying columns that are published as keyed hashes instead.
     types : what columns hold, where the cells should not decide: "numeric", "date" (ISO dates and
         timestamps), "latitude", "longitude", or labels, namely "categorical", "code" (digits that
@@ -64,7 +65,7 @@ class Schema(AboutColumns):
     order : for categorical quasi columns, their labels in the order that splitting should follow;
         an "ordered" column needs it.
     hierarchies : for quasi columns that are published as nodes of a hierarchy: a file, nested
-        nodes, or a hierarchy that is built from the column, as "Prefix()".
+        nodes, or a hierarchy that is built from the column, for example "Prefix()".
     decimal : the decimal sign of numbers in text cells, "," or "."; with it, thousands may be
         separated by the other sign, a space or an apostrophe. Without it, numbers are as JSON
         writes them.
@@ -73,27 +74,27 @@ class Schema(AboutColumns):
     most_rows : how many rows of one person are published at most; others are left out at random.
     rows : whether a reader may know how many rows a person has, "known" (the default) or
         "unknown".
-    linked : the schemas of linked tables, by their names. Columns of theirs may as well stand among
-        the others as `visits.diagnosis`: a run with a linked table `visits` finds them there.
-    weights : how much the loss of a quasi column counts in the search, 1 where nothing is said.
-    date_formats : how columns write dates, as "dd/mm/yyyy" or "dd mon yyyy"; needed where the cells
-        do not tell, as 03/04/1948 does not.
-    round : numbers that columns are rounded to multiples of, before anything is searched.
-    bottom : numbers below which columns are cut off, or percentiles as "1%", which become round
-        numbers.
-    top : numbers above which columns are cut off, or percentiles as "99%".
-    step : how far apart the points are at which quasi columns of numbers may be cut where cells are
-        regions; by default one in the last digit of the column, for dates one day.
-    bounds : the least and the greatest value that quasi columns of numbers can have, as [0, 120],
-        from public knowledge. The loss is measured by them, and regions fill them.
-    near : how far a number may be off for a reader who knows it, by column, for columns that are
-        published unchanged; without it, readers are taken to know numbers as they are spelled.
+    linked : the schemas of linked tables, by their names. Their columns can also stand among the
+        others, with names such as `visits.diagnosis`, where the run has a linked table `visits`.
+    weights : how much the loss of a quasi column counts in the search. Default: 1.
+    date_formats : how columns write dates, for example "dd/mm/yyyy" or "dd mon yyyy". Needed where
+        the cells do not show it: 03/04/1948 can be two dates.
+    round : numbers. Columns are rounded to multiples of them before the search.
+    bottom : lower limits of columns, or percentiles such as "1%", which become round numbers. Lower
+        values are set to the limit.
+    top : upper limits of columns, or percentiles such as "99%". Higher values are set to the limit.
+    step : the distance of the points at which quasi columns of numbers may be cut where cells are
+        regions. Default: one in the last digit of the column, or one day.
+    bounds : the least and the greatest value that quasi columns of numbers can have, for example
+        [0, 120], from public knowledge. The loss is measured by them, and regions fill them.
+    near : how exactly a reader knows the numbers of a column that is published unchanged: to within
+        this much. Without it, Shoal assumes that readers know numbers as they are spelled.
     missing_cells : what to do about missing cells of single columns, "error", "drop" or "value";
         the policy of the run for the others.
     survey_weight : the column that says how many people of the population a row stands for; it is
         published as the mean of the group's rows, so that their totals stay.
-    nobody_knows : names of published columns of which you state that no reader knows them of a
-        person. The release says so; what a reader finds through them does not count.
+    nobody_knows : names of published columns of which you state that no reader knows a person's
+        value. The release repeats it, and what a reader finds through them does not count.
 
     Examples
     --------

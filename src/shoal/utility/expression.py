@@ -60,7 +60,8 @@ def count(source: Any, condition: str) -> float:
     Parameters
     ----------
     source : a release, its directory, or what a rival published.
-    condition : comparisons joined by and, or, not, as in "30 <= age <= 40 and income > 50000".
+    condition : comparisons joined by and, or, not, for example
+        "30 <= age <= 40 and income > 50000".
     """
     from shoal.utility.queries import queryable
 

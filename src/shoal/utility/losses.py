@@ -242,8 +242,8 @@ def losses(
 ) -> dict[str, float]:
     """Measure every loss that is defined for a release, by name; `ncp[age]` is that of a column.
 
-    A heterogeneous release has no groups, so that losses of groups are left out, as are those that
-    compare with the original where it is not at hand. `describe_losses` tells what they are.
+    A heterogeneous release has no groups, so losses of groups are left out. Losses that compare
+    with the original are left out where it is not given. `describe_losses` explains each loss.
 
     Parameters
     ----------

@@ -136,7 +136,9 @@ def _of_columns(
     one: Mapping[str, Any], known: dict[str, Any], answers: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return a field with a row for each column: what is measured, and what people answered."""
-    table = PUBLIC_FACTS[one["fact"]](known)["table"]
+    measured = PUBLIC_FACTS[one["fact"]](known)
+    assert not isinstance(measured, str)
+    table = measured["table"]
     names, keys = [row[0] for row in table["rows"]], one["columns"]
     told = {key: by_column(answers.get(key, ""), names) for key in keys}
     lacking = [key for key in keys if set(names) - set(told[key][0])]

@@ -368,7 +368,8 @@ def _audit_part(audit: Audit) -> str:
     named = "verdict" in facts
     said = f"Verdict: {verdict.says(facts)}." if named else verdict.of_table(facts)
     reasons = [*verdict.because(facts), *audit.complaints()]
-    return render("part_audit.html", facts=facts, said=said, complaints=reasons)
+    loss = None if audit.exposed is None else audit.exposed.loss
+    return render("part_audit.html", facts=facts, said=said, complaints=reasons, loss=loss)
 
 
 def _plan_part(plan: Any) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import OutputError, option
 from shoal.exact import at_least
 from shoal.release.places import write_whole
-from shoal.views.sentences import compared
+from shoal.views.sentences import risk_and_bound
 from shoal.views.words import ATTACKS, FILTERS, draws, extent, usual, without_draw
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def render(template: str, **values: Any) -> str:
     environment.filters |= FILTERS | {
         "at_least": at_least,
         "extent": extent,
-        "compared": compared,
+        "risk_and_bound": risk_and_bound,
     }
     environment.tests["usual"] = usual
     return environment.get_template(template).render(**values)

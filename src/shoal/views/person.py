@@ -154,19 +154,19 @@ def guessed(one: Learned, guess: Guess, view: PersonView) -> list[str]:
     close = f"is {near.removeprefix('to ')}" if guess.width else "is right"
     said = [
         f"{_wrongly(view) or 'The '}{'the ' * (view.published is False)}best guess among the "
-        f"listed values, {best}, {close} with a chance of {odds(guess.listed)}."
+        f"listed values, {best}, {close} with a chance of {_odds(guess.listed)}."
     ]
     if view.published is False:
         return said
     if guess.any is not None and guess.any > guess.listed:
-        said.append(f"The best guess of any number has a chance of {odds(guess.any)}.")
+        said.append(f"The best guess of any number has a chance of {_odds(guess.any)}.")
     above = guess.listed_bound is not None and guess.listed > guess.listed_bound
     above = above or (None not in (guess.any, guess.any_bound) and guess.any > guess.any_bound)  # type: ignore[operator]
     if above and guess.listed_bound is not None:
         groups = f"the {view.groups} groups" if view.groups else "the rows"
-        limit, other = odds(guess.listed_bound), guess.any_bound
+        limit, other = _odds(guess.listed_bound), guess.any_bound
         if other is not None and guess.listed_bound < other:
-            rest = "up to 100%" if other >= 1 else f"at most {odds(other)}"
+            rest = "up to 100%" if other >= 1 else f"at most {_odds(other)}"
             limit += f" ({rest} for any other guess)"
         said.append(
             f"Why more than {limit}? The requirement limits guesses in one "
@@ -181,11 +181,11 @@ def _wrongly(view: PersonView) -> str:
     return "Such a reader concludes from their rows: " if view.published is False else ""
 
 
-def odds(share: Fraction) -> str:
+def _odds(share: Fraction) -> str:
     """Write a chance as one in so many and in per cent.
 
     >>> from fractions import Fraction
-    >>> odds(Fraction(1, 5)), odds(Fraction(5, 22)), odds(Fraction(1))
+    >>> _odds(Fraction(1, 5)), _odds(Fraction(5, 22)), _odds(Fraction(1))
     ('1 in 5 (20%)', '5 in 22 (22.7%)', '1 in 1 (100%)')
     """
     if share.denominator <= 100:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shoal.exact import at_most, percent, unit_of
-from shoal.principles.base import NOTHING
+from shoal.principles.groups import NOTHING
 from shoal.principles.requirement import read_requirement, requirements
 from shoal.table.forms import TWO_TABLES
 from shoal.table.schema import PSEUDONYM
@@ -49,9 +49,10 @@ TIGHT_ENDS = (
     "of the cell” describes one person in most groups (Cohen and Nissim, PNAS 2020)."
 )
 CUT_ENDS = (
-    " The cells of this release are regions between cuts, so no person needs to have a value next "
-    "to a cut. The outermost ends are the bounds of a column. Where the owner stated none, they "
-    "are the smallest and the largest published value, which are values of people."
+    " The cells of this release are regions between cuts, so their ends need not be values of "
+    "people. A reader who knows how Shoal draws regions may still learn that a row lies near an "
+    "end. The outermost ends are the bounds of a column. Where the owner stated none, they are the "
+    "smallest and the largest published value, which are values of people."
 )
 CONDITION = (
     "The numbers assume a reader who knows which group a person is in, from the columns that may "
@@ -140,14 +141,8 @@ def promised(one: Requirement, release: Mapping[str, Any]) -> str:
     return f"{said} Placeholders for people who left count among these others."
 
 
-def compared(measured: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what was measured of a requirement, and what it allows, as chances where they are.
-
-    >>> compared({"principle": "KAnonymity(k=3)", "risk": 0.5, "bound": 1 / 3})
-    ('50%', '1 in 3 (33.3%)')
-    >>> compared({"principle": "TCloseness(t=0.2)", "risk": 0.375, "bound": 0.2})
-    ('0.375', '0.2')
-    """
+def risk_and_bound(measured: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what was measured of a requirement, and what it allows, as chances where they are."""
     risk, bound = measured["risk"], measured["bound"]
     if not read_requirement(measured["principle"], (), files=False).principle.chance:
         return at_most(risk), at_most(bound)

@@ -9,7 +9,7 @@ from shoal.exact import at_least, percent
 from shoal.table.forms import MEANS
 from shoal.views import verdict, words
 from shoal.views.console import grouped, heading, table_of, terminal_console
-from shoal.views.sentences import compared
+from shoal.views.sentences import risk_and_bound
 from shoal.views.terminal import as_typed, plain
 from shoal.views.words import ATTACKS, draws, people, percent_up, why_necessary, without_draw
 
@@ -211,7 +211,7 @@ def print_measured(measured: list[dict[str, Any]]) -> None:
         by = {"cells": " (by equal cells)", "matches": " (by matches)"}.get(entry.get("by", ""), "")
         table.add_row(
             f"{entry['principle']}{by}",
-            *compared(entry),
+            *risk_and_bound(entry),
             "yes" if entry["holds"] else "NO",
         )
     terminal_console().print(table)

@@ -154,7 +154,7 @@ class Hand(Reader):
         """Return how many rows will go as is asked, and why."""
         run = Run.of(ask, table=self.tables[path])
         table = run.schema.read_numbers(self.tables[path], "quasi", "sensitive")
-        least = max((one.principle.least for one in run.asked), default=1)
+        least = max((one.principle.least for one in run.requirements), default=1)
         return rows_going(table, run.schema, run.missing, least)
 
     def ready(self, path: str, ask: Ask, linked: dict[str, str]) -> None:
@@ -304,7 +304,7 @@ class Hand(Reader):
         """Make a release of a table as is asked, and return what came of it."""
         heard: Values = {"enough": self.enough, "better": self.better}
         asked = Run.of(ask, table=[path], output=output, **heard, **how)
-        made = asked.go(self.progress)
+        made = asked.publish(self.progress)
         return {
             "manifest": made.facts,
             "promises": [(promised(one, made.facts), True) for one in made.release.requirements],

@@ -59,7 +59,7 @@ def test_nobody_else_can_read_what_a_run_shuffles(tmp_path: Path) -> None:
         engine=shoal.Spark(running),
         output=tmp_path / "out",
     )
-    run.go(progress)
+    run.publish(progress)
     assert shuffled
     temporary = Path(java.System.getProperty("java.io.tmpdir"))
     for path in (*shuffled, temporary / "file"):

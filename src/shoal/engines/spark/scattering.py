@@ -21,6 +21,7 @@ from shoal.audit.tables import digest_of
 from shoal.engines.spark.cells import only_published
 from shoal.engines.spark.shard import as_they_came
 from shoal.engines.spark.work import GROUP, PERSON, TABLE, pickled, read_slice
+from shoal.exact import with_lost
 from shoal.platforms import sync
 from shoal.progress import limit_threads
 from shoal.release.cells import integer_type, type_of_ends
@@ -269,7 +270,7 @@ def with_losses(
     """Return what is lost by column, rows left out counting as lost entirely."""
     rows = sum(part.rows for part in parts)
     return {
-        column.name: (math.fsum(part.lost[at] for part in parts) + suppressed) / (rows + suppressed)
+        column.name: with_lost(math.fsum(part.lost[at] for part in parts) / rows, rows, suppressed)
         for at, column in enumerate(columns)
     }
 
