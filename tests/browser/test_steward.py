@@ -119,3 +119,19 @@ def test_a_project_is_kept_and_deleted_by_keyboard_on_a_phone_in_the_dark(starte
         expect(page.get_by_role("heading", level=1)).to_have_text("The project is deleted")
         expect(page.locator(".note")).to_contain_text("backups")
         look(page)
+
+
+@pytest.mark.long
+def test_the_cards_of_columns_never_reach_what_stands_beside_them(started, served):
+    """The role of a column stays within its card, and the card beside the picture of fish."""
+    with tab(started, served) as page:
+        choose(page)
+        for width in (1400, 1100, 1000, 740):
+            page.set_viewport_size({"width": width, "height": 900})
+            beyond = page.evaluate(
+                """() => [...document.querySelectorAll(".column")].flatMap((card) =>
+                  [[card, card.parentElement], ...[...card.children].map((one) => [one, card])])
+                  .map(([one, within]) => one.getBoundingClientRect().right
+                    - within.getBoundingClientRect().right).filter((one) => one > 1)"""
+            )
+            assert beyond == [], width
