@@ -127,7 +127,7 @@ def parsed(
         msg = "caught"
         raise shoal.UsageError(msg)
 
-    patch.setattr(shoal.results.Run, "go", caught)
+    patch.setattr(shoal.results.Run, "publish", caught)
     typed = []
     for word in words:
         column, equals, value = word.partition("=")
@@ -149,7 +149,7 @@ def test_the_printed_command_is_the_run_that_was_asked_for(
     first = parsed(words, places, monkeypatch)
     manifest: dict[str, Any] = {
         "asked": asked(first) | ({"format": first.format} if first.format else {}),
-        "require": [repr(one) for one in first.asked],
+        "require": [repr(one) for one in first.requirements],
         "form": first.form,
         "threshold": float(number_of(first.threshold)),
     } | ({"title": first.title} if first.title else {})
@@ -161,7 +161,7 @@ def test_the_printed_command_is_the_run_that_was_asked_for(
     second = parsed(said.words[1:], places, monkeypatch)
     assert asked(second) == asked(first)
     assert second.schema == first.schema
-    assert second.asked == first.asked
+    assert second.requirements == first.requirements
     skipped = {"said", "overruled", "schema", "require", "engine", "method", *OWN}
     for one in fields(shoal.results.Run):
         if one.name not in skipped:
