@@ -275,7 +275,7 @@ def kept_beside(text: str, most: int = 4, rest=REST):
     return principle.promise("pay"), found
 
 
-def sets_apart(group, whole, values=VALUES, of=lambda value: value) -> Fraction:
+def sets_apart(group, whole, *, values: Any = VALUES, of: Any = lambda value: value) -> Fraction:
     """Return by how much the share of any set of values differs at most."""
     return max(
         abs(
@@ -309,16 +309,15 @@ def test_closeness_of_what_lies_below_cuts() -> None:
 
 
 def test_closeness_along_a_hierarchy() -> None:
-    few = {0, 1, 2}
-    paths = [[str(v), "few" if v in few else "many", "any"] for v in VALUES]
+
+    def branch(value) -> str:
+        return "few" if value in {0, 1, 2} else "many"
+
+    paths = [[str(value), branch(value), "any"] for value in VALUES]
     said, found = kept_beside(f"TCloseness(t=0.2, ground=Hierarchical(levels={paths}))")
     assert "by 20 percentage points or less on average over all levels" in said
     apart = [
-        (
-            sets_apart(group, whole),
-            sets_apart(group, whole, ("few", "many"), lambda v: paths[VALUES.index(v)][1]),
-        )
-        for group, whole in found
+        (sets_apart(*both), sets_apart(*both, values=("few", "many"), of=branch)) for both in found
     ]
     assert all(sum(both) <= 2 * Fraction(1, 5) for both in apart)
     assert max(map(max, apart)) > Fraction(1, 5)  # "A single level may differ by more."

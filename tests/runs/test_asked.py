@@ -127,7 +127,7 @@ def parsed(
         msg = "caught"
         raise shoal.UsageError(msg)
 
-    patch.setattr(shoal.results.Run, "go", caught)
+    patch.setattr(shoal.results.Run, "publish", caught)
     typed = []
     for word in words:
         column, equals, value = word.partition("=")

@@ -225,7 +225,7 @@ class Ask(Given, AboutRun, AboutColumns, AboutFiles):
         ]
 
     def said(self) -> dict[str, Any]:
-        """Return what a schema file says that asks for the same, as far as one has a say."""
+        """Return the keys of a schema file that asks for the same."""
         top: dict[str, Any] = {}
         columns: dict[str, dict[str, Any]] = {}
         for name, option in options_of(type(self)).items():

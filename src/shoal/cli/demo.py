@@ -55,7 +55,7 @@ def demo(
     print_audit(shoal.audit(output))
     show.note(
         f"Open {output}/report.html in a browser. Shoal made it from the published files alone, "
-        f"for whoever receives them. {private} is the owner's report, which compares the "
+        f"for the people who receive them. {private} is the owner's report, which compares the "
         "release with the original table: keep it private.",
         quiet=quiet,
     )

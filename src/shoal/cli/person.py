@@ -53,4 +53,4 @@ def show(
         person=run.schema.person,
         hierarchies={**run.said.ask.hierarchies, **ask.hierarchies},
     )
-    common.print_json(found.to_dict()) if json else common.print_lines(repr(found))
+    common.print_json(found.to_dict()) if json else common.print_lines(str(found))

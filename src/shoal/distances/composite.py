@@ -82,7 +82,7 @@ class Composite(Distance):
         return sum(one.takes_more for one in self.distances) == 1
 
     def shares(self, count: int) -> tuple[int, ...]:
-        """Return how many of so many columns each distance takes, raising where that is unclear."""
+        """Return how many columns each distance takes, or raise where that is unclear."""
         needed = [one.needs for one in self.distances]
         left = count - sum(needed)
         open_ones = [place for place, one in enumerate(self.distances) if one.takes_more]
@@ -104,7 +104,7 @@ class Composite(Distance):
         return tuple(needed)
 
     def numbers_of(self, count: int) -> tuple[bool, ...]:
-        """Return which of so many columns have to hold numbers."""
+        """Return which of `count` columns have to hold numbers."""
         parts = zip(self.distances, self.shares(count), strict=True)
         return tuple(said for one, share in parts for said in one.numbers_of(share))
 

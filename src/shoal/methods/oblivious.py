@@ -66,7 +66,7 @@ class Oblivious(Method):
         parts: Sequence[NDArray[np.int64]],
         check: Callable[[Task], None],  # noqa: ARG002 - it would look at who has which value
     ) -> bool:
-        """Return whether any parts as large as these could be dealt, whoever is in them."""
+        """Return whether parts of these sizes could be dealt, for any people in them."""
         from shoal.kernels.guarded import guarded_rows
         from shoal.kernels.windows import longest_run
 

@@ -95,7 +95,7 @@ class Dissimilarity(Pairwise):
         return self.distance.scaled
 
     def numbers_of(self, count: int) -> tuple[bool, ...]:
-        """Return which of so many columns the distance compares as numbers."""
+        """Return which of `count` columns the distance compares as numbers."""
         return self.distance.numbers_of(count)
 
     @property
@@ -114,7 +114,7 @@ class Dissimilarity(Pairwise):
         return Fraction(1, size) + Fraction(self.allowed(size) - 1, size - 1) / self.bound
 
     def largest_share(self, rows: int) -> Fraction:
-        """Return the largest share of a group, of so many rows at most, that may be near.
+        """Return the largest share of a group of at most `rows` rows that may be near.
 
         It is at most bound + (1 - bound) / s, which falls with the size s and is reached where the
         bound allows a whole number of others: larger groups than the first such one cannot do

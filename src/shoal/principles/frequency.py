@@ -220,7 +220,7 @@ class MUniqueness(Pairwise):
     def instead(self, rows: int, sensitive: Sensitive | None) -> Self | None:
         """Return it for as many members as groups can have where each takes one of the commonest.
 
-        Rows in the order of their values, dealt to so many groups, are different in each.
+        Rows in the order of their values, dealt to that many groups, differ within each.
         """
         if sensitive is None or sensitive.several:
             return None

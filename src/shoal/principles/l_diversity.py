@@ -168,7 +168,7 @@ class EntropyL(Searchable):
     def must_go(self, sensitive: Sensitive) -> NDArray[np.int64]:
         """Return what is too much of the most frequent values for the entropy of the table.
 
-        Of all ways to take so many rows away, taking one by one from the largest count leaves most
+        Of all ways to take away some rows, taking one by one from the largest count leaves most
         entropy. Counts cut down to a lower level have more of it, so the highest level that is
         enough is searched for; between it and the next one up, each step is tried.
         """
