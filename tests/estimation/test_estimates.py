@@ -17,7 +17,7 @@ from shoal.estimation.completing import Problem
 from shoal.estimation.judging import before
 from shoal.estimation.opening import Analysable, open_release
 from shoal.release.manifest import caveats, conclusion_of
-from shoal.release.stated import StatedColumn
+from shoal.release.stated import StatedColumn, StatedLoss
 from shoal.runs import correcting
 from shoal.runs.correcting import CORRECTED, NOT_REACHED
 from shoal.table.coding import code_lenient
@@ -193,13 +193,6 @@ def test_nothing_to_learn_from_is_refused():
 
 
 @pytest.mark.parametrize("form", ["intervals", "bounds", "means"])
-def test_other_forms_are_refused_with_a_sentence(form):
-    found = shoal.estimate(release().as_form(form), FORMULA)
-    assert found.status == "refused"
-    assert "two-tables" in found.reason
-
-
-@pytest.mark.parametrize("form", ["intervals", "bounds", "means"])
 def test_what_depends_on_values_alone_is_told_in_every_form(form, tmp_path):
     made = release().as_form(form)
     made.write(tmp_path / "out")
@@ -210,12 +203,6 @@ def test_what_depends_on_values_alone_is_told_in_every_form(form, tmp_path):
         assert found == shoal.estimate(made, **asked)
         (one,), (same,) = found.quantities, shoal.estimate(release(), **asked).quantities
         assert (one.estimate, one.se) == pytest.approx((same.estimate, same.se))
-    beyond: list[dict[str, Any]] = [{"mean": "income * age"}, {"correlation": True}]
-    beyond.append({"share": "income > 9", "by": "sex"})
-    for asked in beyond:
-        refused = shoal.estimate(tmp_path / "out", **asked)
-        assert refused.status == "refused"
-        assert "two-tables" in refused.reason
     with pytest.raises(shoal.UsageError, match="There is no column 'incme'"):
         shoal.estimate(made, mean="incme")
 
@@ -374,7 +361,13 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     [
         ({}, "valid", "research under an agreement"),
         ({"method": "Exchange()"}, "approximate", "Exchange() formed the groups"),
-        ({"form": "intervals"}, "refused", "form two-tables"),
+        (
+            {"form": "intervals", "loss": StatedLoss(0.3, {"age": 0.3})},
+            "refused",
+            "30% of its range",
+        ),
+        ({"form": "intervals", "loss": StatedLoss(0.1, {"age": 0.1})}, "approximate", "wide cells"),
+        ({"form": "means", "cells": "regions"}, "refused", "cells that are regions"),
         ({"method": "Freeform()", "heterogeneous": True}, "refused", "no groups"),
         (
             {"require": ["KAnonymity(k=5)"], "form": "intervals", "method": "Mondrian()"},
@@ -419,7 +412,7 @@ def test_the_report_and_comparisons_say_what_a_regression_is(tmp_path):
         (["KAnonymity(k=3)"], "Regression on the published table: approximate with Split()."),
         (
             ["KAnonymity(k=3)", "EpsilonM(epsilon=500, m=3)"],
-            "Regression on the published table: not from this release with Split().",
+            "Regression by shoal estimate: approximate with Split().",
         ),
     ],
 )

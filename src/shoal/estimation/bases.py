@@ -69,12 +69,14 @@ class QuasiBasis:
     block : of each feature.
     plain : the names of columns that are in the model whatever function of them is asked for.
     crossed : the names of columns whose products with one another are in the model.
+    columns : what each feature is a function of: the name of a column, or of two.
     """
 
     features: Reals
     block: Counts
     plain: frozenset[str]
     crossed: frozenset[str]
+    columns: tuple[tuple[str, ...], ...] = ()
 
 
 def normal_scores(values: Reals) -> tuple[Reals, Reals]:
@@ -134,6 +136,7 @@ def quasi_basis(numbers: Mapping[str, Reals], labels: Mapping[str, Counts]) -> Q
     """Return the features of quasi columns: main effects, curves, and products of pairs."""
     features: list[Reals] = []
     blocks: list[int] = []
+    of: list[tuple[str, ...]] = []
     lines: dict[str, Reals] = {}
     plain: set[str] = set()
     for place, (name, codes) in enumerate(labels.items(), 1):
@@ -142,6 +145,7 @@ def quasi_basis(numbers: Mapping[str, Reals], labels: Mapping[str, Counts]) -> Q
         kept = [one for one in common[1 : LEVELS + 1] if counts[one] > RARE * len(codes)]
         features += [scaled((which == one).astype(np.float64)) for one in kept]
         blocks += [0 if len(kept) <= FREE else place] * len(kept)
+        of += [(name,)] * len(kept)
         if len(kept) == len(levels) - 1:
             plain.add(name)
         if len(levels) == 2 and kept:
@@ -154,6 +158,7 @@ def quasi_basis(numbers: Mapping[str, Reals], labels: Mapping[str, Counts]) -> Q
         curves = _curves(line)
         features += [line, *curves]
         blocks += [0, *[place] * len(curves)]
+        of += [(name,)] * (1 + len(curves))
         plain.add(name)
     names, pairs = list(lines), len(labels) + len(numbers) + 1
     for i, one in enumerate(names):
@@ -162,10 +167,11 @@ def quasi_basis(numbers: Mapping[str, Reals], labels: Mapping[str, Counts]) -> Q
             if both.std() > FLAT:
                 features.append(scaled(both))
                 blocks.append(pairs)
+                of.append((one, other))
     if not features:
-        features, blocks = [np.zeros(_rows(numbers, labels))], [0]
+        features, blocks, of = [np.zeros(_rows(numbers, labels))], [0], [()]
     every = np.ascontiguousarray(np.column_stack(features))
-    return QuasiBasis(every, np.array(blocks), frozenset(plain), frozenset(names))
+    return QuasiBasis(every, np.array(blocks), frozenset(plain), frozenset(names), tuple(of))
 
 
 def _curves(line: Reals) -> list[Reals]:

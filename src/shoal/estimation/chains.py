@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.estimation.augmenting import DrawnMembers
     from shoal.estimation.bases import QuasiBasis, Reals, ValueBasis
+    from shoal.estimation.judging import Panel
 
 BURN = 150  # iterations that are never kept
 STAGE = 80  # iterations until everything is free, half of them with main effects alone
@@ -66,11 +68,13 @@ def expect_bands(scores: Reals, shares: Reals, centres: Reals, chances: Reals) -
 class Draws:
     """Completed tables of one chain: `orders[t, i]` is the value of member i in the t-th.
 
+    `codes[t, i]` are its quasi values, where these are drawn too.
     `off[t]` is what the completed table has of some statistics less what the model expects.
     """
 
     orders: NDArray[np.int32]
     off: Reals
+    codes: NDArray[np.int32]
 
 
 class Sampler:
@@ -111,38 +115,47 @@ class Sampler:
         self.precision = np.full(len(self.spreads), 1 / 0.02)
         self.free = self.spreads == 0
         self.precision[self.free] = LOOSE
+        self.members: DrawnMembers | None = None
         self.done = 0
         self.curvature = np.empty(0)
 
-    def advance(
-        self, iterations: int, keep: int = 0, aims: tuple[Reals, Reals] | None = None
-    ) -> Draws:
+    def join(self, members: DrawnMembers) -> None:
+        """Draw the quasi values of members too, beginning with these."""
+        self.members, self.features = members, members.features
+
+    def advance(self, iterations: int, keep: int = 0, panel: Panel | None = None) -> Draws:
         """Go on for some iterations and keep some completed tables, evenly spaced.
 
-        `aims` are weights of rows and functions of values; each pair is a statistic, the weighted
-        sum of the function, that the completed tables are compared with the model by.
+        A panel's statistics, weighted sums of functions of the values, are what completed tables
+        are compared with the model by.
         """
+        width = 0 if self.members is None else self.members.codes.shape[1]
         orders = np.empty((keep, self.rows), np.int32)
-        weights, of_values = aims if aims is not None else (np.empty((self.rows, 0)),) * 2
-        off = np.zeros((keep, weights.shape[1], of_values.shape[1]))
-        by_band = self.values.means(of_values) if of_values.size else of_values
+        codes = np.empty((keep, self.rows, width), np.int32)
+        off = []
+        by_band = np.empty(0) if panel is None else self.values.means(panel.functions)
         ends = np.linspace(0, iterations, keep + 1).round()[1:].astype(int)
         kept = 0
         for turn in range(1, iterations + 1):
             self._step()
             while kept < keep and ends[kept] == turn:
                 orders[kept] = self.order
-                if of_values.size:
-                    rest = of_values[self.order] - self.chances @ by_band
-                    off[kept] = weights.T @ rest
+                if self.members is not None:
+                    codes[kept] = self.members.codes
+                if panel is not None:
+                    here = panel if self.members is None else panel.at(self.features)
+                    rest = panel.functions[self.order] - self.chances @ by_band
+                    off.append(here.weights.T @ rest)
                 kept += 1
-        return Draws(orders, off)
+        return Draws(orders, np.array(off), codes)
 
     def _step(self) -> None:
         from shoal.kernels.swapping import swap_within
 
         scores = self.features @ self.theta
         swap_within(self.order, self.starts, scores, self.values.functions, SWEEPS, self.chance)
+        if self.members is not None and self.done > 10:
+            self.features = self.members.move(self)
         completed = self.features.T @ self.values.functions[self.order]
         weight = self.precision[self.kind]
         if self.done < STAGE:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.errors import UsageError
+from shoal.estimation.augmenting import DrawnMembers, Shapes
 from shoal.estimation.bases import label_basis, number_basis, quasi_basis
 from shoal.estimation.chains import BURN, Sampler, one_thread
 from shoal.estimation.judging import AGREED, Panel
 from shoal.estimation.opening import numbers_of
 from shoal.estimation.pooling import pool, split_rhat
 from shoal.progress import Progress, silent
+from shoal.release.manifest import NoConclusion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from shoal.estimation.analyses import Analysis
     from shoal.estimation.bases import QuasiBasis, Reals, ValueBasis
     from shoal.estimation.opening import Analysable
 
@@ -54,6 +58,19 @@ class Problem:
         return quasi_basis(numbers, labels)
 
     @cached_property
+    def shapes(self) -> Shapes | None:
+        """The features as functions of quasi values, where these are drawn too."""
+        return Shapes(self.quasi, self.release.quasi) if self.release.cells else None
+
+    def sampler(self, seed: object) -> Sampler:
+        """Return a chain that has not begun."""
+        release = self.release
+        chain = Sampler(release.starts, self.values, self.quasi, seed)
+        if self.shapes is not None:
+            chain.join(DrawnMembers(release.cells, self.shapes, release.starts, chain.random))
+        return chain
+
+    @cached_property
     def panel(self) -> Panel:
         """A fixed set of quantities that the draws are judged by, whatever is asked."""
         column = self.release.values[self.column]
@@ -70,15 +87,58 @@ class Completed:
     problem : what was completed.
     orders : chains × tables × members: the value of each member, as a place among the values.
     off : what completed tables have of the panel's quantities less what the model expects.
+    codes : the quasi values of each member, where these are drawn too.
     """
 
     problem: Problem
     orders: NDArray[np.int32]
     off: Reals
+    codes: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+
+    def panels(self) -> list[list[tuple[Reals, Reals]]]:
+        """Return the panel's quantities and their squared errors, of each table of each chain."""
+        panel, shapes = self.problem.panel, self.problem.shapes
+        if shapes is None:
+            return [[panel.fit(order) for order in chain] for chain in self.orders]
+        return [
+            [panel.at(shapes.of(codes)).fit(order) for order, codes in zip(*both, strict=True)]
+            for both in zip(self.orders, self.codes, strict=True)
+        ]
+
+    def fits(self, analysis: Analysis, asked: Callable[[Analysable], Analysis]) -> NDArray:
+        """Return what is asked, and squared errors, of each table (chains × tables × 2 × …)."""
+        release = self.problem.release
+        if not release.cells:
+            return np.array([[analysis.fit(order) for order in one] for one in self.orders])
+        found = []
+        for orders, drawn in zip(self.orders, self.codes, strict=True):
+            every = [_of_one(asked, release.filled(codes), analysis) for codes in drawn]
+            found.append([one.fit(order) for one, order in zip(every, orders, strict=True)])
+        return np.array(found)
 
     def tables(self, number: int) -> NDArray[np.int32]:
         """Return some of the completed tables, evenly spaced."""
         return some(self.orders, number)
+
+
+def _of_one(
+    asked: Callable[[Analysable], Analysis], drawn: Analysable, first: Analysis
+) -> Analysis:
+    """Return what is asked of one completed table, the same as of the first."""
+    try:
+        found = asked(drawn)
+    except UsageError as problem:
+        msg = f"{NOT_IN_EVERY} {problem}"
+        raise NoConclusion(msg) from None
+    if found.names != first.names:
+        raise NoConclusion(NOT_IN_EVERY)
+    return found
+
+
+NOT_IN_EVERY = (
+    "What is asked names single values of a quasi-identifier that the release publishes as ranges, "
+    "so it is not the same in every draw. Ask for a line or for a condition, for example age < 40."
+)
 
 
 def some(every: NDArray, number: int) -> NDArray:
@@ -102,20 +162,19 @@ def complete_tables(
     seeds = np.random.SeedSequence(seed).spawn(chains)
     kept = max(KEPT, -(-tables // chains))
     with one_thread():
-        running = [
-            Sampler(problem.release.starts, problem.values, problem.quasi, one) for one in seeds
-        ]
-        aims = problem.panel.weights, problem.panel.functions
+        running = [problem.sampler(one) for one in seeds]
         for one in running:
             one.advance(BURN)
         window = max(WINDOW, kept)
         for turn in range(DOUBLED + 1):
             draws = []
             for place, one in enumerate(running):
-                draws.append(one.advance(window, kept, aims))
+                draws.append(one.advance(window, kept, problem.panel))
                 progress(PHASE, (turn + (place + 1) / chains) / (DOUBLED + 1))
             orders = np.stack([one.orders for one in draws])
-            found = Completed(problem, orders, np.concatenate([one.off for one in draws]).mean(0))
+            codes = np.stack([one.codes for one in draws])
+            off = np.concatenate([one.off for one in draws]).mean(0)
+            found = Completed(problem, orders, off, codes)
             if settled(found):
                 break
             window *= 2

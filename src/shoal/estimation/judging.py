@@ -8,19 +8,21 @@ draws, none at the truth, which nobody has.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.estimation.pooling import pool, split_rhat
 from shoal.exact import percent
+from shoal.table.forms import TWO_TABLES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.estimation.bases import QuasiBasis, Reals, ValueBasis
     from shoal.estimation.completing import Completed, Problem
+    from shoal.estimation.opening import Analysable
     from shoal.estimation.pooling import Pooled
     from shoal.release.manifest import Manifest
 
@@ -33,6 +35,7 @@ UNSURE = (
 APART = 0.3  # the share of quantities that may not converge
 OFF = 2.0  # standard errors that a completed statistic may be off the model
 NEAR = 0.1  # the share of missing information from which the bias of groups is measured
+WIDE = 0.1  # the share of a column's variance inside cells from which nothing is concluded
 AGREED = 1.1  # the split R̂ under which chains agree
 
 
@@ -46,30 +49,37 @@ class Panel:
     functions : of the values: the value, its normal score, whether it is above the median; labels
         have an indicator each.
     design : what slopes are fitted on.
+    main : which features that is.
     """
 
     weights: Reals
     functions: Reals
     design: Reals
+    main: NDArray[np.bool_]
 
     @classmethod
     def of(cls, values: ValueBasis, quasi: QuasiBasis, numbers: Reals | None) -> Panel:
         """Make it from the functions of the model, and from numbers where values are such."""
-        main = quasi.features[:, _main(quasi)]
-        design = np.column_stack([np.ones(len(main)), main])
-        weights = np.linalg.pinv(design).T[:, 1:]
         functions = values.functions[:, values.first]
         if numbers is not None:
             scale = numbers.std() or 1.0
             above = numbers > np.median(numbers)
             functions = np.column_stack([numbers / scale, functions[:, 0], above])
-        return cls(np.ascontiguousarray(weights), np.ascontiguousarray(functions), design)
+        empty, main = np.empty((0, 0)), _main(quasi)
+        return cls(empty, np.ascontiguousarray(functions), empty, main).at(quasi.features)
+
+    def at(self, features: Reals) -> Panel:
+        """Return it for members with these features."""
+        main = features[:, self.main]
+        design = np.column_stack([np.ones(len(main)), main])
+        weights = np.ascontiguousarray(np.linalg.pinv(design).T[:, 1:])
+        return replace(self, weights=weights, design=design)
 
     def fit(self, order: NDArray[np.int32]) -> tuple[Reals, Reals]:
         """Return all slopes of a completed table, and their squared errors."""
         values = self.functions[order]
         slopes = self.weights.T @ values
-        constant = values.mean(0)  # main effects have mean 0
+        constant = values.mean(0) - self.design[:, 1:].mean(0) @ slopes
         rest = values - constant - self.design[:, 1:] @ slopes
         return slopes, (self.weights**2).T @ rest**2
 
@@ -96,7 +106,32 @@ def before(problem: Problem) -> list[str]:
             f"Groups hardly differ by quasi-identifiers in {column.name}: the largest |t| between "
             f"groups is {telling:.1f} (at least {TELLING:g} is needed)."
         )
+    for name, share in inside_cells(problem.release).items():
+        if share >= WIDE:
+            reasons.append(
+                f"{percent(share, 0)} of the variance of {name} lies inside the cells of groups "
+                f"(limit {percent(WIDE, 0)}): they are too wide to draw {name} from."
+            )
     return reasons
+
+
+def inside_cells(release: Analysable) -> dict[str, float]:
+    """Return how much of the variance of each quasi column lies inside cells, as far as these say.
+
+    Numbers are taken to be anywhere between the ends, and labels to be equally common in a set.
+    """
+    sizes, found = np.diff(release.starts), {}
+    for name, cells in release.cells.items():
+        column = release.quasi[name]
+        if cells.sets is None:
+            numbers = np.asarray(cells.domain.numbers, np.float64)
+            own = (numbers[cells.high] - numbers[cells.low]) ** 2 / 12
+            whole = numbers[column.codes].var()
+        else:
+            own = 1 - 1 / np.diff(cells.sets[0])
+            whole = 1 - ((column.counts / release.rows) ** 2).sum()
+        found[name] = float(np.average(own, weights=sizes) / max(float(whole), 1e-300))
+    return found
 
 
 def between_groups(problem: Problem) -> float:
@@ -133,8 +168,7 @@ class Diagnosis:
     @classmethod
     def of(cls, completed: Completed) -> Diagnosis:
         """Look at the completed tables of all chains."""
-        panel = completed.problem.panel
-        fits = [[panel.fit(order) for order in chain] for chain in completed.orders]
+        fits = completed.panels()
         slopes = np.array([[one.ravel() for one, _ in chain] for chain in fits])
         errors = np.array([[one.ravel() for _, one in chain] for chain in fits])
         flat, squares = (a.reshape(-1, a.shape[-1]) for a in (slopes, errors))
@@ -180,6 +214,8 @@ def own_limits(pooled: Pooled, place: int) -> list[str]:
 
 def needs_correction(manifest: Manifest, seen: Diagnosis) -> bool:
     """Return whether groups that follow values have to be allowed for: near the limit, they do."""
+    if manifest.form != TWO_TABLES:  # cells are refused instead: `uncorrected_cells`
+        return False
     return follows_values(manifest) and seen.missing >= NEAR
 
 
@@ -196,6 +232,18 @@ def uncorrected(manifest: Manifest, seen: Diagnosis) -> str:
 def follows_values(manifest: Manifest) -> bool:
     """Return whether who has which value may have decided over the groups."""
     return not manifest.method.startswith("Oblivious(")
+
+
+def uncorrected_cells(release: Analysable, seen: Diagnosis) -> list[str]:
+    """Return why nothing can be concluded where groups follow values and are published as cells."""
+    if not release.cells or not follows_values(release.manifest) or seen.missing < NEAR:
+        return []
+    return [
+        f"{release.manifest.method} looked at values when it formed the groups, and "
+        f"{percent(seen.missing, 0)} of the information about the slopes that Shoal always checks "
+        f"is missing (limit {percent(NEAR, 0)}). The bias of such groups can be measured in the "
+        "form two-tables only."
+    ]
 
 
 SERVES = (

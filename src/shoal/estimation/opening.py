@@ -6,7 +6,7 @@ sorted: a release in memory and its directory give the same numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.audit.cells import interval_ends, interval_means, read_cover
 from shoal.audit.claims import manifest_schema
-from shoal.audit.published import open_checked
+from shoal.audit.published import as_read, open_checked
 from shoal.audit.tables import open_stated
 from shoal.errors import InputError, UnknownColumn
-from shoal.release.manifest import NoConclusion, check_analysable
+from shoal.estimation.augmenting import GroupCells, drawn_columns, grid_column
+from shoal.release.manifest import NoConclusion, check_analysable, check_drawable
 from shoal.table.coding import code_lenient
 from shoal.table.forms import TWO_TABLES
 from shoal.table.schema import RESERVED
@@ -30,21 +32,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.release.manifest import Manifest
+    from shoal.release.stated import StatedColumn
     from shoal.table.column import Column
     from shoal.table.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
 class Analysable:
-    """Members and values, both by group; who has which value of the group is not known.
+    """DrawnMembers and values, both by group; who has which value of the group is not known.
 
     Attributes
     ----------
     manifest : what the release says of itself.
     starts : where each group begins.
-    quasi : the columns of the members, where they are published exactly.
+    quasi : the columns of the members; of one table, as one draw has them.
     values : the sensitive columns; the values of one row stand together.
     weights : the survey weight of each member, the mean of the group; None where there is none.
+    cells : of one table: what the cells of the groups say of each quasi column.
     """
 
     manifest: Manifest
@@ -52,6 +56,11 @@ class Analysable:
     quasi: Mapping[str, Column]
     values: Mapping[str, Column]
     weights: NDArray[np.float64] | None = None
+    cells: Mapping[str, GroupCells] = field(default_factory=dict)
+
+    def filled(self, codes: NDArray[np.int32]) -> Analysable:
+        """Return the release with the quasi values of one draw."""
+        return replace(self, quasi=drawn_columns(self.cells, codes))
 
     @property
     def rows(self) -> int:
@@ -111,7 +120,7 @@ def open_release(source: Any, check: Callable[[Manifest], None] = check_analysab
         raise InputError(msg)
     schema = manifest_schema(manifest)
     if people is None:
-        return _values_alone(manifest, schema, values)
+        return _one_table(manifest, schema, values)
     people = schema.read_numbers(people, "quasi", "other")
     values = schema.read_numbers(values, "sensitive")
     kinds = {one.name: one.type for one in manifest.columns}
@@ -141,9 +150,58 @@ def open_release(source: Any, check: Callable[[Manifest], None] = check_analysab
 
 def _in_memory(source: Any, manifest: Manifest) -> tuple[pl.DataFrame | None, pl.DataFrame]:
     """Return the two tables of a release that is not written yet; no people where it is one."""
+    if manifest.form != TWO_TABLES:
+        return None, as_read(source).table
     tables = (pl.concat(replace(one, escape=False).text()) for one in source.parts.values())
-    people = next(tables) if manifest.form == TWO_TABLES else None
+    people = next(tables)
     return people, next(tables)
+
+
+def _one_table(manifest: Manifest, schema: Schema, table: pl.DataFrame) -> Analysable:
+    """Return what is known of a release of one table, members and values by group.
+
+    Where the model cannot be told what cells allow, that is its values alone.
+    """
+    try:
+        check_drawable(manifest)
+    except NoConclusion:
+        return _values_alone(manifest, schema, table)
+    table = schema.read_numbers(table, "sensitive", "other")
+    kinds = {one.name: one.type for one in manifest.columns}
+    sensitive = {name: code_lenient(table[name], kind=kinds[name]) for name in schema.sensitive}
+    _check_complete(*sensitive.values())
+    order, starts = _by_group(table, sensitive)
+    first = pl.Series(order[starts[:-1]])
+    cells = {
+        one.name: _cells(one, table[one.name].cast(pl.String).gather(first))
+        for one in manifest.columns
+        if one.quasi
+    }
+    weights = None
+    if manifest.survey_weight is not None:
+        weights = weights_of(table[manifest.survey_weight]).to_numpy()[order]
+    values = {name: one.part(order) for name, one in sensitive.items()}
+    random = np.random.default_rng(0)  # a draw to begin with: the same for everybody
+    codes = np.column_stack([one.fill(starts, random) for one in cells.values()])
+    return Analysable(manifest, starts, {}, values, weights, cells).filled(codes)
+
+
+def _cells(stated: StatedColumn, texts: pl.Series) -> GroupCells:
+    """Return what the cells of the groups say of a column."""
+    cover, outside = read_cover(texts, stated)
+    assert not outside.any()
+    domain = cover.domain
+    if not stated.has_ends:
+        assert cover.starts is not None
+        starts, listed = cover.starts, cover.ranks
+        return GroupCells(domain, cover.low, cover.high, (starts, listed))
+    numbers = np.asarray(domain.numbers, np.float64)
+    column, low, high = grid_column(stated.name, numbers[cover.low], numbers[cover.high])
+    said, means = interval_means(texts), None
+    if said.is_not_null().any():
+        every = said.fill_null(interval_ends(texts)[0])
+        means = numbers_of(code_lenient(every, kind="date" if stated.dates else "numeric"))
+    return GroupCells(column, low, high, means=means)
 
 
 def _values_alone(manifest: Manifest, schema: Schema, table: pl.DataFrame) -> Analysable:

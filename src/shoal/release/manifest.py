@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import UNSET, Meta, UnsetType, field
 
 from shoal.ask.fields import CONTEXT
-from shoal.exact import without_lost
+from shoal.exact import percent, without_lost
 from shoal.progress import Brief
 from shoal.release.stated import (
     Chance,
@@ -40,7 +40,7 @@ from shoal.table.forms import FORMS, KNOWN, PEOPLE, TWO_TABLES, UNKNOWN, stems
 from shoal.table.schema import NODE, PERSON, REAL, RESERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 MANIFEST, REPORT = "manifest.json", "report.html"
 HELD = ("held_out", "held_out_people")  # of a control group, where there is one
@@ -219,6 +219,7 @@ class Manifest(Brief, Record, kw_only=True):
 
 VALID, APPROXIMATE, REFUSED = STATUSES = ("valid", "approximate", "refused")  # from good to bad
 WORDS = {VALID: "valid", APPROXIMATE: "approximate", REFUSED: "not from this release"}
+NARROW = 0.1  # of the range of a column that cells cover on average, where estimates are likely
 ENOUGH = 50  # groups, below which cells are so wide that ordinary slopes are off
 SIZES_ALONE = (
     "Only group sizes are required, so values were not separated on purpose. An ordinary "
@@ -244,7 +245,7 @@ def conclusion_of(manifest: Manifest) -> tuple[str, str]:
 
     `shoal estimate` looks at the values too, and may still refuse.
     """
-    if all(one.startswith("KAnonymity(") for one in manifest.require) and manifest.require:
+    if sizes_alone(manifest.require):
         if manifest.groups is not None and manifest.groups < ENOUGH:
             return REFUSED, (
                 f"The release has {manifest.groups:,} groups (at least {ENOUGH} are needed). Their "
@@ -252,17 +253,42 @@ def conclusion_of(manifest: Manifest) -> tuple[str, str]:
             )
         return APPROXIMATE, SIZES_ALONE
     try:
-        check_analysable(manifest)
+        check_drawable(manifest)
     except NoConclusion as refusal:
         return REFUSED, str(refusal)
     found = caveats(manifest)
+    if manifest.form != TWO_TABLES:
+        lost, name = max(((one, name) for name, one in manifest.loss.ncp.items()), default=(0, ""))
+        if lost > NARROW:
+            return REFUSED, (
+                f"Cells of {name} cover {percent(lost, 0)} of its range on average (limit "
+                f"{percent(NARROW, 0)}). They are too wide for estimates. Ask the owner for the "
+                "form two-tables."
+            )
+        return APPROXIMATE, f"{' '.join(found)} Use shoal estimate, which refuses wide cells."
     if found:
         return APPROXIMATE, f"{' '.join(found)} Use shoal estimate. {PRICE}"
     return VALID, f"{EXACT} Use shoal estimate, which refuses what it cannot tell. {PRICE}"
 
 
+def sizes_alone(require: Sequence[str]) -> bool:
+    """Return whether only the sizes of groups are required, so that values were not separated."""
+    return bool(require) and all(one.startswith("KAnonymity(") for one in require)
+
+
 def check_analysable(manifest: Manifest) -> None:
-    """Raise where nothing can be concluded of columns together from a release of this kind."""
+    """Raise where a release does not publish everybody's quasi-identifiers, in groups."""
+    check_drawable(manifest)
+    if manifest.form != TWO_TABLES:
+        msg = (
+            f"The form {manifest.form} publishes quasi-identifiers as ranges or sets, and this "
+            "analysis needs their exact values. Ask the owner for the form two-tables."
+        )
+        raise NoConclusion(msg)
+
+
+def check_drawable(manifest: Manifest) -> None:
+    """Raise where nothing can be concluded of columns together, however narrow cells are."""
     check_rows_are_people(manifest)
     if manifest.heterogeneous:
         msg = (
@@ -270,12 +296,23 @@ def check_analysable(manifest: Manifest) -> None:
             "and values is. A release by Oblivious() in the form two-tables allows estimates."
         )
         raise NoConclusion(msg)
-    if manifest.form != TWO_TABLES:
-        msg = (
-            f"The form {manifest.form} publishes quasi-identifiers as ranges or sets, and this "
-            "analysis needs their exact values. Ask the owner for the form two-tables."
-        )
-        raise NoConclusion(msg)
+    if manifest.form == TWO_TABLES:
+        return
+    nodes = [c.name for c in manifest.columns if c.kind == "node"]
+    gaps = [c.name for c in manifest.columns if c.domain is not None and c.has_gap]
+    unread = {
+        "cells that are regions": manifest.cells is not None,
+        "linked tables": bool(manifest.tables),
+        f"nodes of a hierarchy in {nodes[0]}" if nodes else "": bool(nodes),
+        f"missing numbers in {gaps[0]}" if gaps else "": bool(gaps),
+    }
+    for said, there in unread.items():
+        if there:
+            msg = (
+                f"This release has {said}, and the model cannot draw quasi-identifiers from "
+                "those. Ask the owner for the form two-tables, which publishes them exactly."
+            )
+            raise NoConclusion(msg)
 
 
 def check_rows_are_people(manifest: Manifest) -> None:

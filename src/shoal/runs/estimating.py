@@ -17,7 +17,7 @@ from shoal.release.manifest import (
     VALID,
     NoConclusion,
     caveats,
-    check_analysable,
+    check_drawable,
     check_rows_are_people,
 )
 from shoal.sampling import check_seed
@@ -218,7 +218,7 @@ def _analysis(
         msg = f"Ask for one thing: a formula, or one of {', '.join(others)}."
         raise UsageError(msg)
     if not release.quasi and (formula is not None or correlation or by is not None):
-        check_analysable(release.manifest)
+        check_drawable(release.manifest)
     if formula is not None:
         if by is not None:
             msg = f"A formula has its columns on the right; {option('by')} goes with means."
@@ -231,7 +231,7 @@ def _analysis(
             return analyses.shares(release, str(share), by)
         except UnknownColumn as problem:
             if not release.quasi and problem.column in release.manifest.kinds:
-                check_analysable(release.manifest)
+                check_drawable(release.manifest)
             raise
     if quantile is not None:
         return analyses.quantiles(release, quantile, of, by)
@@ -255,7 +255,7 @@ def answer(
 
     analysis = asked(release)
     naive, squares = _at_random(release, analysis, seed)
-    if analysis.settled:
+    if analysis.settled and not (release.cells and any(analysis.terms)):
         pooled = pool(np.array([naive, naive]), np.array([squares, squares]))
         alone = _settled(squares, caveats(release.manifest, exact=True))
         return Estimates.of(analysis, pooled, naive, np.ones(len(naive)), alone)
@@ -268,14 +268,14 @@ def answer(
 
     def settled(found: Completed) -> bool:
         seen[:] = [judging.Diagnosis.of(found)]
-        fits[:] = [np.array([[analysis.fit(order) for order in one] for one in found.orders])]
+        fits[:] = [found.fits(analysis, asked)]
         hopeless = seen[0].missing >= judging.MISSING and not anyway
         return hopeless or (completing.long_enough(fits[0]) and seen[0].apart <= judging.APART)
 
     completed = completing.complete_tables(
         problem, chains=chains, seed=seed, tables=tables, settled=settled, progress=progress
     )
-    reasons += seen[0].reasons()
+    reasons += seen[0].reasons() + judging.uncorrected_cells(release, seen[0])
     if reasons and not anyway:
         return Estimates(analysis.said, REFUSED, " ".join(reasons), ())
     rhat, agreeing = completing.agreement(fits[0][:, :, 0]), completing.agreed(fits[0])

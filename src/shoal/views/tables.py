@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.exact import WHOLE, at_least, at_most, downward, percent, upward, written
 from shoal.principles.k_anonymity import in_population
-from shoal.release.manifest import PRICE, VALID, WORDS
+from shoal.release.manifest import PRICE, VALID, WORDS, sizes_alone
 from shoal.table.forms import TWO_TABLES
 from shoal.views.console import grouped, heading, table_of, terminal_console
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 FAILED = (
     "does not hold: its release fails its own audit. Do not choose it, however little it loses."
@@ -89,7 +89,7 @@ def explained(facts: dict[str, Any]) -> list[str]:
             f"{asked['quasi']} quasi and {asked['sensitive']} sensitive columns and "
             f"{asked['selectivity']:.4g} of their domain."
         )
-    lines += _regressions(facts["entries"], facts["form"])
+    lines += _regressions(facts["entries"], facts["form"], facts["require"])
     learned = next((one["learning"] for one in facts["entries"] if one["learning"]), None)
     if learned:
         metric = learned["metric"]
@@ -109,7 +109,7 @@ def explained(facts: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _regressions(entries: list[dict[str, Any]], form: str) -> list[str]:
+def _regressions(entries: list[dict[str, Any]], form: str, require: Sequence[str]) -> list[str]:
     """Say by which methods an analyst may conclude how columns go together."""
     said = []
     for status, word in WORDS.items():
@@ -118,7 +118,8 @@ def _regressions(entries: list[dict[str, Any]], form: str) -> list[str]:
     if not said:
         return []
     if form != TWO_TABLES:
-        return [f"Regression on the published table: {'; '.join(said)}."]
+        by = "on the published table" if sizes_alone(require) else "by shoal estimate"
+        return [f"Regression {by}: {'; '.join(said)}."]
     line = f"Regression by shoal estimate, in the form two-tables: {'; '.join(said)}."
     if not any(one["regression"] == VALID for one in entries):
         line += " Oblivious() allows most. " + PRICE
