@@ -38,7 +38,7 @@ DONE = {
 }
 REGION = {  # where cells are regions
     "interval": "The region that the row's group lies in, from its first to its last point; a bare "
-    "value is both. No person in the group needs to have these values.",
+    "value is both. The ends follow from the cuts, whether or not a person has such a value.",
     "set": "The labels of the region that the row's group lies in; a bare label is the only one.",
     "node": "The node of a hierarchy that is the region of the row's group.",
     "low": "The first point of the region that the row's group lies in.",

@@ -7,7 +7,7 @@
 #   release <- read_release("published")     # of two tables, release$people and release$values
 #
 # attr(release, "cells") says what cells are: "tight", drawn around the rows of a group, or
-# "regions" between cuts, next to which nobody needs to have a value. The outermost ends
+# "regions" between cuts, whose ends may be no person's value. The outermost ends
 # are the smallest and the largest published value where the owner stated no bounds.
 #
 # Two tables say which values a group has, not whose they are. So formulas (as of lm), merge, cbind,

@@ -6,7 +6,7 @@
 *   do load.do published release      (of two tables: people, then values)
 *
 * The characteristic _dta[cells] says what cells are: tight, drawn around the rows of a group, or
-* regions between cuts, next to which nobody needs to have a value. The outermost ends
+* regions between cuts, whose ends may be no person's value. The outermost ends
 * are the smallest and the largest published value where the owner stated no bounds.
 *
 * Two tables say which values a group has, not whose they are, so do not merge them: that pairs every
