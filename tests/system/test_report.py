@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.datasets.census import census
 from shoal.runs.owner import riskiest
 from shoal.utility.selectivity import errors_by_selectivity
 from system.shell import anonymize, names_in, people, write_csv
@@ -62,6 +63,22 @@ def test_report_answers_every_question_and_loads_nothing(made: Path) -> None:
     assert loads_nothing(page)
     assert "1\xa0in\xa011 (9.1%)" in page
     assert "at least 11 rows" in page
+
+
+@pytest.mark.parametrize("other", [[], ["occupation"]])
+@pytest.mark.parametrize("method", ["Exchange()", "Freeform()"])
+def test_every_answer_of_a_report_is_a_sentence(
+    method: str, other: list[str], tmp_path: Path
+) -> None:
+    schema = shoal.Schema(
+        quasi=["age", "birthplace"], sensitive="income", other=other, nobody_knows=other
+    )
+    made = shoal.anonymize(census(90), schema, require="KAnonymity(k=4)", method=method)
+    made.write(tmp_path / "out")
+    page = text_of(tmp_path / "out" / "report.html")
+    answers = re.findall('<p class="answer">(.*?)</p>', page, re.DOTALL)
+    assert len(answers) == 8
+    assert [one for one in answers if len(one.split()) < 3] == []
 
 
 def test_what_compares_with_the_original_stands_in_the_owners_report_alone(made: Path) -> None:

@@ -120,12 +120,14 @@ def judged(release: dict[str, Any], complaints: Sequence[str] = ()) -> dict[str,
 
 
 def _measured_in(release: dict[str, Any]) -> str:
-    """Say where the promise was measured."""
+    """Say what a verdict is about, and where it was measured."""
+    about = "Holds: every limit that the owner chose is met. It does not say that they are strict. "
+    about = about if release["verdict"] == verdict.HOLDS else ""
     if release["groups"] is None:
-        return "Measured against the original table, for everyone in it."
+        return f"{about}Measured against the original table, for everyone in it."
     return (
-        f"Measured in all {plural(release['groups'], 'group')} of the published file. This assumes "
-        "a reader who knows which group a person is in, considers "
+        f"{about}Measured in all {plural(release['groups'], 'group')} of the published file. This "
+        "assumes a reader who knows which group a person is in, considers "
         f"{sentences.candidates_of(release)} equally likely, and knows nothing else about the "
         "sensitive values."
     )

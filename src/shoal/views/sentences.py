@@ -247,6 +247,9 @@ def isolating(release: Mapping[str, Any]) -> Said:
     return ("Isolating some person.", ISOLATING + ends)
 
 
+ROWS: Said = ("Rows.", "Shoal counted rows. They stand for people only if everyone has one row.")
+
+
 def limits(release: Mapping[str, Any]) -> list[Said]:
     """Return what the requirements do not cover."""
     protected = [one["name"] for one in release["columns"] if one["role"] == "sensitive"]
@@ -254,6 +257,8 @@ def limits(release: Mapping[str, Any]) -> list[Said]:
     if protected:
         known += f" A reader who knows a person’s exact {several(protected)} can find the row."
     said: list[Said] = [("Readers who know more.", known), isolating(release)]
+    if not release.get("people"):
+        said.insert(0, ROWS)
     if release["groups"] is None:
         said += [("The assumption.", one) for one in release.get("adversary", ())]
     else:
