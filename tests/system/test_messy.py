@@ -92,7 +92,7 @@ def test_python_reads_the_original_as_the_schema_file_says(messy: Messy, tmp_pat
     library.load(schema).release().write(place)
     for known in (path, str(path)):
         found = library.measures.person(place, 7, original=known, schema=schema)
-        assert f"age {PEOPLE[7].age}" in " ".join(repr(found).split())
+        assert f"age {PEOPLE[7].age}" in " ".join(str(found).split())
     dossiers = {}
     table = library.load(schema).frame()
     for name, original in (("path", path), ("frame", table)):

@@ -85,7 +85,7 @@ def test_an_owner_report_shows_nobody_who_was_picked(tmp_path):
     table = pl.read_csv(io.StringIO(TABLE))
     schema = shoal.Schema(quasi="age", sensitive="charges")
     release = shoal.anonymize(table, schema, require="EpsilonM(epsilon=8000, m=3)", seed=1)
-    assert "1,055,436" in repr(release.person(7))
+    assert "1,055,436" in str(release.person(7))
     release.write(tmp_path / "out")
     release.owner_report(tmp_path / "owner.html")
     again = shoal.anonymize(table, schema, require="EpsilonM(epsilon=8000, m=3)", seed=1)
