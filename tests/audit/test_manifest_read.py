@@ -65,7 +65,7 @@ REFUSED: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("rows",), 2**54, "has to be a whole number of at most 9007199254740992, not 180143"),
     (("form",), "free", "'form' has to be 'intervals' or 'bounds' or 'means' or 'two-tables', not"),
     (("columns", 0, "domain", "nodes", 0, "leaves"), 0, FEWER),
-    (("columns", 1, "kind"), "node", "'columns', 2 has a 'domain' that is no node's"),
+    (("columns", 1, "kind"), "node", "'columns', 2 has a 'domain' that does not fit the kind node"),
     (("columns", 2, "weight"), 1, "'columns', 3 has 'weight', which does not go with the role"),
     (("loss", "ncp", "sex"), 2, "'loss', 'ncp', 'sex' has to be a whole number of at most 1, not"),
     (("digests", "report.html"), "x", "'digests', 'report.html' has to be a text like sha256:"),
@@ -79,7 +79,7 @@ REFUSED: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("x - at `$.y",), 1, "the manifest has 'x - at `$.y', which this version of Shoal does not"),
     (("loss", "x - at `$.y"), 1, "'loss' has 'x - at `$.y', which this version of Shoal does not"),
     (("reproducible",), False, "'reproducible' has to be true or left out, not False"),
-    (("title",), None, "says null, or an empty object, where nothing is to be said"),
+    (("title",), None, "has null, or an empty object, where it must leave the entry out"),
 ]
 
 

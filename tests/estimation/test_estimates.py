@@ -401,7 +401,7 @@ def test_the_report_and_comparisons_say_what_a_regression_is(tmp_path):
     alone = made.to_dict() | {
         "entries": [one for one in made.to_dict()["entries"] if one["method"] == "Split()"]
     }
-    assert "Oblivious() allows most. Readers can tell who is in the table" in " ".join(
+    assert "Oblivious() allows most estimates. Readers can tell who is in the table" in " ".join(
         explained(alone)
     )
 

@@ -144,5 +144,5 @@ def test_rows_that_chance_leaves_out_are_not_planned_for():
     values, frame, _ = drawn(0)
     assert max(map(len, values.values())) > 1
     schema = shoal.Schema(sensitive="charges", person="who", most_rows=1)
-    with pytest.raises(shoal.UsageError, match="left to chance"):
+    with pytest.raises(shoal.UsageError, match="draws at random"):
         shoal.plan(frame, schema, m=2)

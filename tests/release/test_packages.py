@@ -135,7 +135,7 @@ def test_a_release_that_was_changed_and_a_file_that_is_there_are_refused(release
     release.write(place)
     with pytest.raises(shoal.UsageError, match=r"\.dta or \.sav"):
         shoal.measures.export_file(place, tmp_path / "table.csv")
-    with pytest.raises(shoal.UsageError, match="outside the release"):
+    with pytest.raises(shoal.UsageError, match="inside the release"):
         shoal.measures.export_file(place, place / "table.dta")
     (tmp_path / "there.dta").touch()
     with pytest.raises(OutputError, match="exists"):

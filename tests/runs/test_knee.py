@@ -103,7 +103,7 @@ def test_what_cannot_be_varied_is_refused(vary, why):
 
 
 def test_nothing_is_tried_around_zero_and_a_shared_name_is_not_guessed():
-    with pytest.raises(shoal.UsageError, match="nothing to try"):
+    with pytest.raises(shoal.UsageError, match="cannot choose values around"):
         _grid(None, "EpsilonM(epsilon=0, m=5)")
     with pytest.raises(shoal.UsageError, match="2 requirements"):
         _grid("l", "FrequencyL(l=2)", "DistinctL(l=3)")

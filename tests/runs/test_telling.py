@@ -58,7 +58,7 @@ def test_an_owner_is_warned_of_a_code_of_the_diagnosis():
     codes = [f"I{n * 11 % 6}" for n in range(240)]
     names = [{"I0": "asthma"}.get(code, f"disease {code}") for code in codes]
     (said,) = remarks_of(codes, names, icd=codes)
-    assert said.startswith("'icd' alone tells 'diagnosis' in 100% of the rows")
+    assert said.startswith("'icd' alone determines 'diagnosis' in 100% of the rows")
     assert not remarks_of(codes, names)
 
 

@@ -209,7 +209,7 @@ def test_what_is_refused(place, tmp_path):
     for arguments, said in (
         (("gpdr", "--output", tmp_path / "a.html"), "gdpr"),
         (("gdpr", "--output", tmp_path / "a.pdf"), "dossier.html or dossier.docx"),
-        (("gdpr", "--output", place / "out" / "a.html"), "outside the release"),
+        (("gdpr", "--output", place / "out" / "a.html"), "inside the release"),
         (("gdpr",), "--output dossier.html"),
     ):
         done = run(*asked, *arguments)

@@ -176,7 +176,7 @@ def test_a_report_of_another_version_is_compared_by_what_both_say(tmp_path: Path
         (out / "report.html").read_text("utf-8").replace('"shoal": "', '"shoal": "9.9.9", "x": "')
     )
     for text, holds in (
-        (page.replace("What does a cell tell?", "What cells tell"), True),
+        (page.replace("What does a cell show?", "What cells show"), True),
         (page.replace('"sizes": [', '"news": 5, "sizes": ['), True),
         (re.sub('"half": [0-9.]+', '"half": 4321', page), False),
     ):

@@ -21,7 +21,7 @@ HEADINGS = (
     "May I publish this?",
     "What is promised to the people in it?",
     "What was left out?",
-    "What does a cell tell?",
+    "What does a cell show?",
     "Which questions can be answered, and how well?",
     "How was it checked, and how can I check it again?",
     "What does the promise not cover?",

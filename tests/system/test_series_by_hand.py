@@ -134,7 +134,7 @@ def test_a_number_that_is_used_again_is_found(series):
         path.write_text(json.dumps(manifest))
         previous = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
     found = shoal.audit_series([series / name for name in "abc"])
-    assert any("were removed before" in one for one in found.problems), found.problems
+    assert any("was removed earlier" in one for one in found.problems), found.problems
 
 
 def test_who_says_that_all_rows_are_real_answers_for_it(series):

@@ -122,4 +122,7 @@ def test_the_audit_compares_the_codebook(releases: dict[str, Path]) -> None:
     (directory / "manifest.json").write_text(json.dumps(said))
     found = shoal.audit(directory)
     assert not found.holds
-    assert any("codebook.csv says something else of 'pay'" in one for one in found.problems)
+    assert any(
+        "codebook.csv contradicts the published tables and the manifest about 'pay'" in one
+        for one in found.problems
+    )

@@ -230,7 +230,7 @@ def test_two_tables_are_shown_by_what_they_tell(tmp_path: Path) -> None:
     release.owner_report(tmp_path / "owner.html")
     said = (tmp_path / "owner.html").read_text()
     assert "Every column is exact." in said
-    assert "Each column by itself is as before" in said
+    assert "Each column by itself is unchanged" in said
     assert "move to another band" not in said
     for lost in ("bears the loss", "the detail was lost", "made coarser"):
         assert lost not in said

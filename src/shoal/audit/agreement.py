@@ -43,11 +43,14 @@ def check_agreement(manifest: Manifest) -> None:
 def _columns(manifest: Manifest) -> Found:
     names = [column.name for column in manifest.columns]
     own = [RESERVED, *manifest.own_columns]
-    called = f"'columns' has a name twice, or one that is called {' or '.join(map(repr, own))}"
+    called = (
+        "two entries of 'columns' have the same name, or one has the reserved name "
+        f"{' or '.join(map(repr, own))}"
+    )
     yield len({*names}) < len(names) or {*own} & {*names}, called
     yield not manifest.quasi, "'columns' has no quasi column"
     nodes = "node" in manifest.kinds.values() and manifest.form == TWO_TABLES
-    yield nodes, "'columns' has a node, and two tables have none"
+    yield nodes, "'columns' has the kind 'node', but two tables publish no nodes"
 
 
 def _digests(manifest: Manifest) -> Found:
@@ -101,11 +104,12 @@ def _kind(manifest: Manifest) -> Found:
     alone = bool(manifest.heterogeneous)
     yield (
         alone is manifest.grouped or alone is (manifest.adversary is None),
-        "'groups' is null, and 'adversary' there, for a heterogeneous release and for no other",
+        "a heterogeneous release must have 'adversary' and null as 'groups', and any other must "
+        "have 'groups' and no 'adversary'",
     )
     yield (
         manifest.nodes and (alone or manifest.people or manifest.coarsened_from),
-        "'nodes' go with neither people, a coarser release nor one without groups",
+        "'nodes' needs groups, and cannot be combined with 'people' or 'coarsened_from'",
     )
     apart = alone and manifest.form in {MEANS, TWO_TABLES}
     yield apart, f"a heterogeneous release has no form {manifest.form!r}"
@@ -124,7 +128,7 @@ def _counts(manifest: Manifest) -> Found:
         yield some != (needed if said else set()), f"{place} has to say all of {words}, or none"
     yield (
         not said and any(getattr(manifest, name) is not None for name in HELD),
-        "a manifest that does not say how many rows came in says of no control group",
+        "a manifest without 'rows_in' cannot describe a control group",
     )
 
 
@@ -133,7 +137,7 @@ def _linked(manifest: Manifest) -> Found:
     beside = manifest.people is None or manifest.in_series or manifest.form == TWO_TABLES
     yield (
         manifest.tables and beside,
-        "'tables' are linked by people, and neither in a series nor beside two tables",
+        "'tables' needs 'people', and cannot be combined with a series or with two tables",
     )
     for name, said in manifest.tables.items():
         from shoal.table.linked import check_linked_name
@@ -144,28 +148,30 @@ def _linked(manifest: Manifest) -> Found:
             yield True, f"'tables' names {name[:40]!r}, which is no linked table"
         names = [column.name for column in said.columns]
         own = len({*names}) < len(names) or {RESERVED, PERSON} & {*names}
-        yield own, f"'tables', {name!r} has a name twice, or one that a release has of its own"
+        twice = f"'tables', {name!r} has two columns of one name, or one with a reserved name"
+        yield own, twice
         odd = any(c.role not in {"sensitive", "other"} or c.survey_weight for c in said.columns)
-        yield odd, f"'tables', {name!r} has to have sensitive and other columns alone"
+        yield odd, f"'tables', {name!r} may have only sensitive and other columns"
 
 
 def _regions(manifest: Manifest) -> Found:
     """Yield where regions cannot be, or lack what says where they were cut."""
     if manifest.cells is None:
-        yield bool(manifest.births), "'births' go with regions"
+        yield bool(manifest.births), "'births' needs 'cells': it is only for regions"
         return
     other = not manifest.grouped or manifest.form == TWO_TABLES
-    yield other, "'cells' go with groups, and not with two tables"
-    yield manifest.in_series != bool(manifest.births), "'births' are those of regions in a series"
+    yield other, "'cells' needs groups, and cannot be combined with two tables"
+    lasting = "'births' must be there for regions in a series, and only then"
+    yield manifest.in_series != bool(manifest.births), lasting
     firsts = [one.first for one in manifest.births]
-    yield firsts != sorted(set(firsts)), "'births' have to begin with ever higher numbers"
+    yield firsts != sorted(set(firsts)), "the numbers 'first' in 'births' must increase"
     width = len(manifest.quasi)
     odd = any(len(one) != width for birth in manifest.births for one in birth.gone)
-    yield odd, "'births' have to name a cell of every quasi column"
+    yield odd, "'gone' in 'births' must list one cell for each quasi-identifier"
     for column in manifest.columns:
         cut = column.has_ends and not column.never_mix
         unsaid = cut and (column.step is None or column.bounds is None)
-        yield unsaid, f"'columns' has to say step and bounds of {column.name!r}"
+        yield unsaid, f"'columns' must give 'step' and 'bounds' for {column.name!r}"
 
 
 def _terms(manifest: Manifest) -> None:
@@ -217,28 +223,34 @@ def _unlike(manifest: Manifest, method: Any) -> Iterator[str]:
         yield f"The manifest says that cells are regions of cuts, and {method!r} makes no cuts."
     named = manifest.asked.method or manifest.later_round or manifest.coarsened_from
     if not named and manifest.method not in method.unasked:
-        yield f"Shoal chooses {method!r} only where it is asked for, and 'asked' does not name it."
+        yield (
+            f"The manifest names the method {method!r}, which Shoal uses only on request, but "
+            "'asked' does not name it."
+        )
     in_parts = manifest.in_series or bool(manifest.people or manifest.coarsened_from)
     in_parts |= bool(manifest.asked.engine or manifest.asked.never_mix)
     if manifest.nodes is not None and not method.shows_nodes():
-        yield f"The release has nodes of cuts, and {method!r} shows none."
+        yield f"The manifest lists nodes of cuts, but {method!r} publishes none."
     if method.shows_nodes() and manifest.nodes is None and not in_parts:
-        yield f"The manifest names the method {method!r}, and the release lacks its nodes."
+        yield f"The manifest names the method {method!r}, but does not list its nodes."
 
 
 def _elsewhere(manifest: Manifest) -> Iterator[str]:
     """Yield what is said to be measured of what was not asked, or is not there."""
     asked = required(manifest)
     if {one.principle for one in manifest.measured} != {repr(one) for one in asked}:
-        yield "The manifest's 'measured' is not about what it says was required."
+        yield "The requirements in the manifest's 'measured' are not those that it names."
     if manifest.loss.ncp.keys() != {*manifest.named("quasi")}:
-        yield "The manifest does not give the loss of every quasi column, and of no other."
+        yield "The manifest must give a loss for each quasi-identifier, and for no other."
     told = [one.column for one in manifest.exposed]
     if len({*told}) < len(told) or not exposed_columns(manifest, asked).keys() >= {*told}:
-        yield "The manifest's 'exposed' has columns that are not exposed, or one twice."
+        yield "The manifest's 'exposed' lists a column twice, or one that is not exposed."
     counts: list[object] = [manifest.found, manifest.inferred, manifest.learned]
     counts += [one.alone for one in manifest.exposed]
     if any((one is not None) is not manifest.grouped for one in counts):
-        yield "The manifest lacks what exposed columns show, or a release without groups has it."
+        yield (
+            "The manifest must say what exposed columns show if the release has groups, and only "
+            "then."
+        )
     elif manifest.inferred is not None and manifest.inferred.keys() != {*told}:
-        yield "The manifest's 'inferred' is not about the columns that are 'exposed'."
+        yield "The manifest's 'inferred' and 'exposed' name different columns."

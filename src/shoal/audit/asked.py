@@ -50,8 +50,8 @@ def check_asked(manifest: Manifest) -> list[str]:
         wrong += [*_by_name(manifest, columns)]
         wrong += [*_left_out(manifest)]
     return [
-        f"The manifest says in 'asked' something else of {name!r} than in its other parts or than "
-        "its files show."
+        f"What the manifest says in 'asked' about {name!r} contradicts its other parts or its "
+        "files."
         for name in dict.fromkeys(wrong)
     ]
 

@@ -191,9 +191,9 @@ def check_real(parts: Iterable[pl.DataFrame], asked: StatedAsk) -> list[str]:
     odd = by_group.select((pl.col(REAL).list.len() > 1) | real.is_null()).to_series()
     many = by_group.filter(~odd).select(~real.is_between(1, pl.col("rows"))).to_series()
     if odd.any():
-        wrong.append(f"{odd.sum()} groups say different numbers of real people.")
+        wrong.append(f"The rows of {odd.sum()} groups give different numbers of real people.")
     if many.any():
-        wrong.append(f"{many.sum()} groups say more real people than they have rows, or none.")
+        wrong.append(f"{many.sum()} groups give more real people than rows, or fewer than one.")
     least = asked.least_real or 1
     few = by_group.filter(~odd).select(real < least).to_series().sum()
     if few:
@@ -239,14 +239,18 @@ def check_rows_in(manifest: Manifest) -> list[str]:
         wrong.append(f"The manifest's {named} do not add up to rows_in.")
     rows, people = manifest.suppressed or 0, manifest.suppressed_people or 0
     if manifest.people is not None and not min(rows, 1) <= people <= rows:
-        wrong.append(f"The manifest says that {rows:,} rows of {people:,} people were suppressed.")
+        wrong.append(
+            f"The manifest says that {rows:,} rows of {people:,} people were suppressed, but these "
+            "numbers cannot both be right."
+        )
     if manifest.held_out is not None:
         rows, held = manifest.held_out, manifest.held_out_people
         if (manifest.people is None) != (held is None) or not min(rows, 1) <= (
             rows if held is None else held
         ) <= rows:
             wrong.append(
-                "The manifest says of how many people rows were held out, and of whom not."
+                "The manifest's 'held_out' and 'held_out_people' do not fit together, or do not "
+                "fit 'people'."
             )
     return wrong
 
@@ -288,7 +292,8 @@ def check_most(table: pl.DataFrame, person: str, manifest: Manifest) -> list[str
     if most is None or person not in table.columns:
         return []
     many = int((table[person].value_counts()["count"] > most).sum())
-    return [f"{many:,} people have more rows than {most:,}, which was asked for."] * bool(many)
+    said = f"{many:,} people have more than {most:,} rows, the maximum that was asked for."
+    return [said] * bool(many)
 
 
 NUMBERED = r"^(0|[1-9][0-9]*)$"

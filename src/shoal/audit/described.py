@@ -75,11 +75,13 @@ def _odd(column: StatedColumn) -> Found:
     kind = column.kind
     yield kind is None, "lacks 'kind'"
     yield column.domain is None, "lacks 'domain'"
-    yield column.type not in FITS[kind], f"is of kind {kind} and of type {column.type}"
+    unfit = f"has the kind {kind}, which does not fit the type {column.type}"
+    yield column.type not in FITS[kind], unfit
     yield column.hierarchy is not None and kind != "node", "has a hierarchy and is no node"
     grid = column.step is not None or column.bounds is not None
     yield grid and kind != "interval", "has a step or bounds and is no interval"
-    yield isinstance(column.domain, list) is (kind == "node"), f"has a 'domain' that is no {kind}'s"
+    odd = isinstance(column.domain, list) is (kind == "node")
+    yield odd, f"has a 'domain' that does not fit the kind {kind}"
     if kind == "interval":
         third = column.values[2:] not in ([], [None])
         yield third, "has a 'domain' with a third element, which is not null"
@@ -122,7 +124,7 @@ def _odd_nodes(domain: StatedNodes) -> Found:
     nodes = {node.name: node for node in domain.nodes}
     yield len(nodes) < len(domain.nodes), "names a node twice"
     roots = [node.leaves for node in domain.nodes if node.parent is None]
-    yield roots != [domain.leaves], "has to have one root, with all of its leaves"
+    yield roots != [domain.leaves], "must have exactly one root, which has all of its leaves"
     grounded: set[str] = set()  # those that a way up to the root is known from
     for name in nodes:
         way: dict[str, None] = {}
@@ -130,7 +132,7 @@ def _odd_nodes(domain: StatedNodes) -> Found:
         while below not in grounded and (above := nodes[below].parent) is not None:
             way[below] = None
             odd = above in way or above not in nodes or nodes[below].leaves > nodes[above].leaves
-            yield odd, f"has something above {name[:40]!r} that is not above it"
+            yield odd, f"has an ancestor of {name[:40]!r} that is unknown, below it or too small"
             below = above
         grounded |= way.keys()
     held = Counter[str | None]()

@@ -133,8 +133,8 @@ class Members:
         if not several:
             return []
         return [
-            f"People have rows in more than one group: {self.people:,} people make "
-            f"{len(self):,} members of groups."
+            f"Some people have rows in more than one group: {self.people:,} people count "
+            f"{len(self):,} times as members of groups."
         ]
 
 

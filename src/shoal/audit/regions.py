@@ -49,7 +49,9 @@ def check_regions(
     firsts = [one.first for one in manifest.births]
     born = cells[RESERVED].cast(pl.String).cast(pl.Int64, strict=False).fill_null(-1)
     round_of = np.searchsorted(firsts, born.to_numpy(), "right") - 1
-    wrong = [f"{n:,} groups were born in no round." for n in [int((round_of < 0).sum())] if n]
+    wrong = [
+        f"{n:,} groups belong to no round of the series." for n in [int((round_of < 0).sum())] if n
+    ]
     cells = cells.select(manifest.named("quasi")).cast(pl.String)  # of one row a person
     for place, birth in enumerate(manifest.births):
         gone = pl.DataFrame(birth.gone, schema=cells.schema, orient="row")
@@ -77,8 +79,8 @@ def _check(
     for name, axis in found.items():
         if bad := int((axis.ends[0] == NOWHERE).sum()):
             return [
-                f"{bad:,} regions do not end where column {name!r} can be cut, by the "
-                "step and the bounds of the manifest."
+                f"{bad:,} regions of column {name!r} end where the step and the bounds of the "
+                "manifest allow no cut."
             ]
     axes = [*found.values()]
     count = -1
@@ -92,8 +94,8 @@ def _check(
     if not wrong.any():
         return []
     return [
-        f"{int(wrong.sum()):,} of {cells.height:,} regions are not what cuts leave: they overlap "
-        "others, or end where no cut parts them from others."
+        f"{int(wrong.sum()):,} of {cells.height:,} regions cannot come from cuts: they overlap "
+        "others, or do not fill the space between two cuts."
     ]
 
 

@@ -244,7 +244,9 @@ def _wrong_after(before: Part, part: Part, used: set[int]) -> list[str]:
     """Return what is wrong with a release after another, and after all whose groups were used."""
     wrong = []
     if part.manifest.previous != before.digest:
-        wrong.append(f"It does not follow {before.name}: the manifest before it was another.")
+        wrong.append(
+            f"It does not follow {before.name}: it names another manifest as the one before."
+        )
     wrong += [
         f"Its {key!r} is not that of {before.name}."
         for key in ("require", "form", "decimal")
@@ -257,14 +259,14 @@ def _wrong_after(before: Part, part: Part, used: set[int]) -> list[str]:
         wrong.append(f"Its columns are not those of {before.name}.")
     firsts = [[one.first for one in p.manifest.births] for p in (before, part)]
     if firsts[0] != firsts[1][: len(firsts[0])]:
-        wrong.append(f"Its groups were born in other rounds than {before.name} says.")
+        wrong.append(f"It and {before.name} disagree about the rounds that groups began in.")
     lived = before.groups.keys() & part.groups.keys()
     changed = [group for group in lived if before.groups[group] != part.groups[group]]
     if changed:
-        wrong.append(f"{len(changed)} groups are not what they were in {before.name}.")
+        wrong.append(f"{len(changed)} groups have changed since {before.name}.")
     again = [group for group in part.groups if group in used and group not in before.groups]
     if again:
-        wrong.append(f"{len(again)} groups have numbers of groups that were removed before.")
+        wrong.append(f"{len(again)} groups have the number of a group that was removed earlier.")
     born = [group for group in part.groups if group not in used]
     partly = [g for g in born if part.real[g] != [part.sizes[g]]]
     if partly:

@@ -76,8 +76,7 @@ def check_codebook(directory: Path, manifest: Manifest, schema: Schema) -> list[
             done = said.get(name, "")
             if not done.startswith(before) or done.removeprefix(before).strip().startswith(BEFORE):
                 problems.append(
-                    f"The codebook says of {name!r} that something else was done to it than the "
-                    "manifest says."
+                    f"The codebook and the manifest disagree about what was done to {name!r}."
                 )
     return problems
 

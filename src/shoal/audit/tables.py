@@ -87,7 +87,7 @@ def check_shape(said: Any) -> Manifest:
         msg = f"the manifest lacks {lacking[0]!r}"
         raise Wrong(msg)
     if manifest.to_dict() != said:
-        msg = "the manifest says null, or an empty object, where nothing is to be said"
+        msg = "the manifest has null, or an empty object, where it must leave the entry out"
         raise Wrong(msg)
     check_agreement(manifest)
     return manifest

@@ -245,7 +245,8 @@ def _within(
         task.progress("search", sum(len(some) for some, _ in solved) / len(task.coded))
     if not solved:
         msg = (
-            "Not achievable: none of the parts that are kept apart meets the requirement by itself."
+            "Not achievable: none of the parts that are kept apart meets the requirement by "
+            "itself. Keep fewer columns apart, or require less."
         )
         raise NotAchievable(msg)
     return solved

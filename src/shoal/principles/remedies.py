@@ -319,7 +319,7 @@ def refusal(
     if whole and (own := beside_heap(asked, value, whom)):
         helps.append(own)
     if not helps:
-        return f"{said} Too many are alike for any limit on it: publish without the column."
+        return f"{said} Too many values are equal or close for any limit: leave the column out."
     return f"{said} What would help: {'; or '.join(helps)}."
 
 
@@ -327,7 +327,7 @@ def _reason(asked: Requirement, value: Sensitive | None, rows: int, whom: str) -
     crowd = crowd_of(asked.principle, value, whom)
     if crowd is None:
         name = "" if value is None else f" {value.name}"
-        return f"too many of them carry the same{name} or near ones"
+        return f"too many of them have the same{name} or close values"
     if not isinstance(asked.principle, Pairwise | Ordered):
         return crowd.text
     bound = share_allowed(asked.principle, rows)

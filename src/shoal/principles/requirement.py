@@ -168,16 +168,15 @@ WITHOUT_POPULATION = (
     f"{option('population')}."
 )
 NOT_OF_PEOPLE = (
-    "{!r} is refused where several rows may be about one person. It limits a share of the people "
-    "whom a description fits. Of a person with many rows only some may be published, and fewer "
-    "rows fit other people. Require KMap instead, or publish one row of each person in a table "
-    "without "
+    "{!r} cannot be used if several rows may be about one person. It limits a share of the people "
+    "whom a description fits. If Shoal publishes only some of a person's rows, they fit other "
+    "people. Require KMap instead, or publish one row of each person in a table without "
     f"{option('person')}."
 )
 NOT_OF_LINKED = (
-    "{!r} is refused with linked tables where it may be known how many rows a person has in each: "
-    "a population does not say so of its people. Leave the linked tables out, or state that no "
-    f"reader knows: {option('rows', 'unknown')}."
+    "{!r} cannot be used with linked tables if a reader may know how many rows a person has in "
+    "each: the population table does not show these numbers. Leave the linked tables out, or state "
+    f"that no reader knows them: {option('rows', 'unknown')}."
 )
 
 

@@ -334,8 +334,8 @@ class Suppression:
             return ""
         return (
             f"Shoal removed {percent(of_people, 2)} of people but {percent(of_rows, 2)} of "
-            "rows: people with many rows were removed more often. Counts and totals of rows "
-            "are too low for that."
+            "rows: people with many rows were removed more often. This makes counts and totals of "
+            "rows too low."
         )
 
 

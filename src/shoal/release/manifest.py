@@ -248,8 +248,8 @@ def conclusion_of(manifest: Manifest) -> tuple[str, str]:
     if sizes_alone(manifest.require):
         if manifest.groups is not None and manifest.groups < ENOUGH:
             return REFUSED, (
-                f"The release has {manifest.groups:,} groups (at least {ENOUGH} are needed). Their "
-                "cells are so wide that slopes of an ordinary regression may be far off."
+                f"The release has {manifest.groups:,} groups (at least {ENOUGH} are needed). With "
+                "so few groups, slopes of an ordinary regression may be far off."
             )
         return APPROXIMATE, SIZES_ALONE
     try:

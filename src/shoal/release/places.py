@@ -105,7 +105,7 @@ def check_beside(release: Path, path: Path, what: str) -> None:
     place = _real(path)
     if _real(release) in (place, *place.parents):
         msg = (
-            f"{what} lies outside the release, whose files are complete. Choose another "
+            f"{what} cannot lie inside the release, whose files are complete. Choose another "
             f"{option('output')}."
         )
         raise UsageError(msg)
@@ -133,7 +133,7 @@ def check_private(
     private, name = _real(path), options_of(Ask)[what].private
     if is_address(path):
         msg = (
-            f"{name} is a file of its own, and this is the address of a database. Choose another "
+            f"{name} must be a file, but this is the address of a database. Choose another "
             f"{option(what)}."
         )
         raise UsageError(msg)

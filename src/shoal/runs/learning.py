@@ -330,7 +330,7 @@ def find_target(schema: Schema, target: str | None) -> str:
     if target is None and schema.sensitive:
         return schema.sensitive[0]
     if target is None:
-        msg = "Nothing is there to learn: name a sensitive column, or a target."
+        msg = "There is no column to learn: name a sensitive column, or a target."
         raise UsageError(msg)
     if target in schema.quasi:
         msg = f"{target!r} is generalized, so it cannot be learned; choose a sensitive column."

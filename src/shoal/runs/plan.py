@@ -334,8 +334,9 @@ def _coded_there(engine: Spark, run: Run, require: Require) -> tuple[Coded, Requ
 
 
 BY_CHANCE = (
-    f"Which rows stay of those with more than {option('most_rows')} is left to chance, so a plan "
-    f"does not know their values. Rehearse the release instead: {option('dry_run', 'True')}."
+    f"Shoal draws at random which rows stay of people with more than {option('most_rows')}, so a "
+    "plan does not know their values. Use a dry run of the release instead: "
+    f"{option('dry_run', 'True')}."
 )
 
 

@@ -274,8 +274,8 @@ def _refuse(said: str | None, left_out: int) -> None:
     if said and left_out:
         msg = (
             f"{said} takes its threshold from the rows of the table, and {left_out:,} of them are "
-            "not published, because the people they are about have no group otherwise: the "
-            f"threshold would show something about them. {NUMBER}"
+            "not published, because their people fit into no group: the threshold would show "
+            f"something about these rows. {NUMBER}"
         )
         raise UsageError(msg)
 

@@ -346,10 +346,10 @@ def _about_telling(release: Release) -> Iterator[Remark]:
         share = follows(known.codes[places], guessed.codes[places])
         if share is not None:
             yield Remark(
-                f"{known.name!r} alone tells {guessed.name!r} in {percent(share)} of the rows "
-                f"whose {known.name!r} is not rare. A reader who knows it of a person needs no "
-                "release, and no requirement protects that person. Protect it too, with "
-                f"{option('sensitive', known.name)}, or leave it out.",
+                f"{known.name!r} alone determines {guessed.name!r} in {percent(share)} of the rows "
+                f"whose {known.name!r} is not rare. A reader who knows the first of a person can "
+                "infer the second in any group, and no requirement prevents this. Protect the "
+                f"first too, with {option('sensitive', known.name)}, or leave it out.",
                 warning=True,
             )
 

@@ -259,9 +259,13 @@ def usual_rows(whom: pl.Series) -> int:
 def _people_going(table: pl.DataFrame, schema: Schema, least: int) -> str:
     """Say how many rows of people with many go, before anything is searched."""
     gone = beyond_the_cap(table, schema) + lowered(table, schema, least)
-    share = percent(gone / table.height, 1) if gone else ""
-    said = f"At least {gone:,} of {table.height:,} rows ({share}) go, so that {least} people have "
-    return f"{said}each number of rows." if gone else "No row goes for it."
+    if not gone:
+        return "This leaves no row out."
+    share = percent(gone / table.height, 1)
+    return (
+        f"This leaves out at least {gone:,} of {table.height:,} rows ({share}), so that at least "
+        f"{least} people share each number of rows."
+    )
 
 
 def _person(found: Inspection, schema: Schema, going: str) -> list[str]:
@@ -271,12 +275,12 @@ def _person(found: Inspection, schema: Schema, going: str) -> list[str]:
     most = schema.most_rows
     why = next(column.why for column in found.columns if column.name == schema.person)
     return [
-        *comment(f"Whom rows are about: {why}. People are counted; it is not published."),
+        *comment(f"The person behind each row: {why}. Shoal counts people, and omits this column."),
         f"person = {quoted(schema.person)}",
         *comment(
-            f"95 in 100 people have at most {most} rows. Of the others, at most {most} are "
-            "published, drawn at random: a reader who knows how many rows a person has must find "
-            f"several people with as many. {going}"
+            f"About 95 in 100 people have at most {most} rows. Of the others, at most {most} are "
+            "published, drawn at random. A reader who knows how many rows a person has then finds "
+            f"several people with that number. {going}"
         ),
         f"most_rows = {most}",
         "",

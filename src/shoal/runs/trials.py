@@ -67,7 +67,7 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
     if schema.person is not None and coded.person_of.given:
         table = table.with_columns(pl.Series(schema.person, coded.person_of.labels[rows]))
     if release.population is not None:
-        why = "Not tried: what is required is about a population, which a sample does not keep."
+        why = "Not tried: a requirement compares with a population; a sample would mislead."
         return told | {"no_frontier": why, "no_comparison": why}
     asked: Any = release.requirements
     options: dict[str, Any] = {"require": asked, "missing": "value", "seconds": SECONDS}
@@ -106,13 +106,13 @@ def _tried(
     except ShoalError as problem:
         return None, f"Not tried: {problem}"
     if not found.reached:
-        return None, f"No trial reached what is required within {SECONDS:g} s. The release did."
+        return None, f"No trial met the requirements within {SECONDS:g} s. The release meets them."
     return found.to_dict(), None
 
 
 def _missed(*, made: bool) -> str:
     """Say that a trial failed, without advice about options that nobody gave."""
-    return f"in {SECONDS:g} s" + ("; the release itself was made by it" if made else "")
+    return f"in {SECONDS:g} s" + ("; the release itself was made by this method" if made else "")
 
 
 def trial_schema(schema: Schema) -> Schema:

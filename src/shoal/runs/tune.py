@@ -81,7 +81,7 @@ def _find(asked: Sequence[Requirement], name: str | None) -> tuple[int, str]:
     places = [place for place, names in enumerate(known) if name in names]
     if not places:
         every = sorted({name for names in known for name in names})
-        msg = f"Nothing that is required has a parameter {name!r}{nearest(name, every)}"
+        msg = f"No requirement has a parameter {name!r}{nearest(name, every)}"
         raise UsageError(msg)
     if len(places) > 1:
         msg = (
@@ -128,7 +128,7 @@ def _around(principle: Principle, parameter: str) -> tuple[float, ...]:
     """
     asked, whole = getattr(principle, parameter), parameters(principle)[parameter]
     if not asked:
-        msg = f"Around {parameter}={asked} there is nothing to try. Say what to try: {FORM}"
+        msg = f"Shoal cannot choose values around {parameter}={asked}. Name some to try. {FORM}"
         raise UsageError(msg)
     steps = np.arange(1, POINTS + 1) * asked / (POINTS / 2)
     values = _distinct(steps, whole=whole)
@@ -200,7 +200,7 @@ class Frontier(Brief):
     @property
     def refusal(self) -> str:
         """Why no point is, in the words of the least."""
-        return f"None of {len(self.points)} settings was reached. {self.points[0].problem}"
+        return f"Shoal reached none of the {len(self.points)} settings. {self.points[0].problem}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, like the JSON of the command."""

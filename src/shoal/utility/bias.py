@@ -90,8 +90,8 @@ def untrue_codebook(directory: Path, published: Published) -> list[str]:
             key for key in compared if key not in unknown and right[at][key] != there[at][key]
         ]:
             problems.append(
-                f"{CODEBOOK} says something else of {at[1]!r} than the published tables and the "
-                f"manifest: {', '.join(other)}."
+                f"{CODEBOOK} contradicts the published tables and the manifest about {at[1]!r}: "
+                f"{', '.join(other)}."
             )
     if not problems and told.height != known.height:
         problems.append(f"{CODEBOOK} has several lines for one column.")
@@ -176,8 +176,8 @@ class CellBias:
         return (
             f"The mean of {self.of} is {means} in rows with {wide} ({percent(self.wide, 0)} of all)"
             + (f"; {alone}" if alone else "")
-            + ". Dropping wide cells shifts it: use every row, each weighted over what "
-            "its cell covers."
+            + ". Leaving out wide cells shifts this mean: use every row, and spread each over "
+            "what its cell covers."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -117,7 +117,10 @@ def _coded(
     coded = code_original(table, manifest, hierarchies)
     rows = manifest.rows + (manifest.suppressed or 0)
     if len(coded) != rows:
-        msg = f"The release was made from {rows} rows, and the original has {len(coded)}."
+        msg = (
+            f"The release was made from {rows} rows, but the original has {len(coded)}. Give the "
+            "table that the release was made from."
+        )
         raise InputError(msg)
     return coded
 
@@ -165,7 +168,10 @@ def kl_divergence(release: Measured) -> float | None:
     everywhere = np.prod([original_extent(*both) for both in columns]) * values
     density += release.suppressed / everywhere
     if not (density > 0).all():
-        msg = "The original has rows that no published row covers: it is of another release."
+        msg = (
+            "The original has rows that no published row covers, so the release was made from "
+            "another table. Give that table."
+        )
         raise InputError(msg)
     _, which, counts = np.unique(
         graph.class_of * values + own, return_inverse=True, return_counts=True

@@ -80,8 +80,8 @@ def residual(known: dict[str, Any]) -> Answer:
         f"Largest risk: {chance(seen['largest_risk'])}, {within} the threshold of {limit}. The "
         f"rarest description is that of {whom(seen['smallest'])}.",
         f"Average risk: {chance(seen['average_risk'])}.",
-        f"{percent(seen['unique'])} are alone with their description, and {percent(seen['above'])} "
-        "have a risk above the threshold.",
+        f"{percent(seen['unique'])} are the only ones with their description, and "
+        f"{percent(seen['above'])} have a risk above the threshold.",
         "" if stands is None else stands.sentence,
     )
 
@@ -281,8 +281,8 @@ def intruder_had(known: dict[str, Any]) -> Answer:
     """Say what the computed attack has."""
     quasi = [one["name"] for one in known["release"]["columns"] if one["role"] == "quasi"]
     return said(
-        f"The computed attack has everyone's {several(quasi, most=9)} and the published files. It "
-        "has no names, no other table and no help from acquaintances."
+        f"The computed attack uses everyone's {several(quasi, most=9)} and the published files. It "
+        "uses no names, no other table and no help from acquaintances."
     )
 
 

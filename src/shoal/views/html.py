@@ -308,7 +308,8 @@ def learn_sentence(release: dict[str, Any], own: dict[str, Any]) -> str:
         worst = max(moved, key=lambda one: one["apart"], default=None)
         if release["form"] == TWO_TABLES:
             said.append(
-                "Each column by itself is as before, and so are all columns about people together."
+                "Each column by itself is unchanged, and so are the columns that others may know, "
+                "taken together."
             )
         elif worst is not None:
             so = "come out as before" if worst["apart"] <= LARGE else "are only roughly as before"

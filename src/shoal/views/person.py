@@ -104,9 +104,9 @@ def fits(rows: int, whom: int, view: PersonView) -> str:
 def fits_after(view: PersonView) -> str:
     """Say how many published rows fit, and in how many groups they are."""
     if not view.rows and view.published is False:
-        return "this row is not in it, and no row fits, so it shows nothing about this person"
+        return "this row is not in it, and no row fits, so it lists no value for this person"
     if not view.rows:
-        return "no row fits, so it shows nothing about this person"
+        return "no row fits, so it lists no value for this person"
     return f"{_fitting(view)}; this row is not in it" * (view.published is False) or _fitting(view)
 
 

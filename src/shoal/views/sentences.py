@@ -46,7 +46,7 @@ WITHOUT_GROUPS = (
 )
 TIGHT_ENDS = (
     " The ends of a cell are values of people in the group, so “in this group, at this end "
-    "of the cell” describes one person in most groups (Cohen and Nissim, PNAS 2020)."
+    "of the cell” often describes exactly one person (Cohen and Nissim, PNAS 2020)."
 )
 CUT_ENDS = (
     " The cells of this release are regions between cuts, so their ends need not be values of "
@@ -64,7 +64,7 @@ ODDS = 3  # how many times as likely a row may be of which report and certificat
 BLOCKS: Said = (
     "Blocks.",
     "The method formed groups within blocks of the table. What it promises against readers who "
-    "know the method holds for each person alone: a reader who knows the values of some people can "
+    "know the method holds for each person alone. A reader who knows the values of some people can "
     "learn more about others of their block, in some releases with certainty.",
 )
 NESTED: Said = (

@@ -122,7 +122,7 @@ def _regressions(entries: list[dict[str, Any]], form: str, require: Sequence[str
         return [f"Regression {by}: {'; '.join(said)}."]
     line = f"Regression by shoal estimate, in the form two-tables: {'; '.join(said)}."
     if not any(one["regression"] == VALID for one in entries):
-        line += " Oblivious() allows most. " + PRICE
+        line += " Oblivious() allows most estimates. " + PRICE
     return [line]
 
 

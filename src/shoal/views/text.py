@@ -136,9 +136,9 @@ def print_guarantee(found: Guarantee) -> None:
     heading(console, f"{found.principle} on {', '.join(found.sensitive)}, {found.rows:,} rows")
     _print_at_odds(console, found)
     console.print(
-        f"No row has more than {found.degree:,} near rows in the whole table. If none has more "
-        f"than {found.degree_limit:,.1f}, {found.classes:,} groups certainly exist in which every "
-        f"row has at most {found.neighbours} near rows."
+        f"In the whole table, no row has more than {found.degree:,} near rows. If no row has more "
+        f"than {found.degree_limit:,.1f}, it is certain that {found.classes:,} groups exist in "
+        f"which every row has at most {found.neighbours} near rows."
     )
     verdict = {
         True: f"Achievable, by {found.by}.",
@@ -248,12 +248,12 @@ def _print_at_odds(console: Console, found: Foreseen | Guarantee) -> None:
         return
     even = f"Even if some rows of a group seem {found.odds['odds']:g} times as likely as others"
     if found.odds["bound"] is None:
-        console.print(f"{even}: it bounds no guess of a value near another.")
+        console.print(f"{even}: the requirement sets no limit on close guesses.")
         return
     console.print(
         f"{even}: a near value has a chance of at most {percent_up(found.odds['bound'])}. "
-        f"Require that only 1 in {found.odds['m']} rows may be near, and this reader has no better "
-        "chance than a reader who considers all rows equally likely has now."
+        f"If you require that at most 1 in {found.odds['m']} rows may be near, this reader's limit "
+        "is the one that a reader who considers all rows equally likely has now."
     )
 
 

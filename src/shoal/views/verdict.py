@@ -71,7 +71,7 @@ def of_table(facts: dict[str, Any]) -> str:
     if facts["holds"]:
         return "Every requirement holds."
     if all(one["holds"] for one in facts["measured"]):
-        return "Every requirement holds, but the table contradicts itself."
+        return "Every requirement holds, but the published files are not consistent."
     return "Not every requirement holds."
 
 

@@ -208,8 +208,8 @@ FILTERS = {
 
 
 SHARES = (
-    "Vulnerability: the share of groups (of people, where there are no groups) in which one "
-    "person's value is within epsilon of that of more than 1 - delta of the others."
+    "Vulnerability: the share of groups (of people, where there are no groups) in which at least "
+    "one value lies within epsilon of more than 1 - delta of the others."
 )
 ATTACKS = (  # what an attack is called, and its key
     ("Guessing, where the group is known", "guessing"),

@@ -41,6 +41,10 @@ WAIT = 8.0  # seconds that nothing may come of what somebody has begun to send
 SLOWEST = 50_000  # bytes a second that it must come by in all, beyond that
 PLAIN = 80  # the port that browsers leave out of addresses
 SIGNS = re.compile(r"charset\s*=\s*\"?(?!utf-?8\b)", re.IGNORECASE)  # of which some are no text
+FOREIGN = (
+    "Shoal refused this, because another site sent it. Open the page at the address that "
+    "`shoal serve` printed."
+)
 
 
 class Guard:
@@ -81,11 +85,13 @@ class Guard:
         """Return what a request that may not pass is told, None where it may."""
         headers, method = Headers(scope=scope), scope["method"]
         if headers.get("host") not in self.hosts:
-            return _no("This page is open on this computer alone.", 421)
+            return _no(
+                "Open the page on this computer, by the address that `shoal serve` printed.", 421
+            )
         if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
-            return _no("Another site sent this.", 403)
+            return _no(FOREIGN, 403)
         if method not in SAFE and headers.get("origin") != f"http://{headers['host']}":
-            return _no("Another site sent this.", 403)
+            return _no(FOREIGN, 403)
         if (
             method in SAFE
             and scope["path"] == "/"
@@ -120,7 +126,7 @@ class Guard:
             return None
         size = headers.get("content-length", "")
         if not size.isdecimal():
-            return _no("The length of what is sent must be said.", 411)
+            return _no("The request must state its length (Content-Length).", 411)
         most = self.most_bytes if UPLOADS.fullmatch(scope["path"]) else MOST_TEXT
         if len(size) > MOST_DIGITS or int(size) > most:
             return _no(f"This is larger than {most / 2**20:,.0f} MB.", 413)

@@ -102,11 +102,11 @@ async def _linked(
     if person is None:
         raise Refused(Refusal("Say first which column marks the rows of one person."))
     if len(draft.linked) >= MOST_LINKED:
-        raise Refused(Refusal(f"No more than {MOST_LINKED} tables are linked."))
+        raise Refused(Refusal(f"Shoal links at most {MOST_LINKED} tables."))
     fronts = {name.partition(".")[0] for name in draft.columns.values() if "." in name}
     name = said or linked_name(file, fronts | set(draft.linked))
     if name in fronts | set(draft.linked):
-        raise Refused(Refusal(f"There is something called {name!r} already. Call it otherwise."))
+        raise Refused(Refusal(f"The name {name!r} is already in use. Choose another name."))
     known: dict[str, Any] = {"path": str(path), "called": name, "person": person}
     known |= {"encoding": draft.reads.get("encoding"), "memory": room}
     try:
@@ -131,7 +131,7 @@ def _proposed(column: dict[str, Any]) -> dict[str, Any]:
     """Return a column with a role that it can have in a linked table."""
     if column["role"] in {"sensitive", "identifying"}:
         return column
-    why = "a column of a linked table is a secret, or kept as it is, or left out"
+    why = "a column of a linked table can be protected, published unchanged or left out"
     return column | {"role": None, "why": why}
 
 

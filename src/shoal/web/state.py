@@ -382,7 +382,7 @@ class Shelf:
             busy = [one for one in self.jobs.values() if not one.done]
             if len(busy) >= self.most_runs:
                 shutil.rmtree(job.folder, ignore_errors=True)
-                said = f"{len(busy)} runs are under way, and no more are done at a time."
+                said = f"{len(busy)} runs are under way, the most that Shoal does at a time."
                 raise Refused(Refusal(f"{said} Wait for one of them, or cancel it.", kind="Busy"))
             self.jobs[job.id] = job
         try:

@@ -236,8 +236,8 @@ class ShardJoining:
             self._save(stuck[0], limit)
         if not self.waiting() and not any(one.published for one in self.found()):
             msg = (
-                "Not achievable: none of the parts that are kept apart meets the requirement "
-                "by itself."
+                "Not achievable: none of the parts that are kept apart meets the requirement by "
+                "itself. Keep fewer columns apart, or require less."
             )
             raise NotAchievable(msg)
 

@@ -110,7 +110,8 @@ class PostgreSql:
         except self.driver.Error:  # its text holds the address, password and all
             msg = (
                 "The address of the PostgreSQL server cannot be read. Write it as "
-                "postgresql://user@host:5432/name, other characters as %40 for @."
+                "postgresql://user@host:5432/name, and spell other signs by their numbers, for "
+                "example %40 for @."
             )
             raise InputError(msg) from None
         password = said.get("password")
