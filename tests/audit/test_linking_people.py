@@ -131,3 +131,14 @@ def test_what_cannot_be_linked_is_refused(tmp_path):
     plain.write(tmp_path / "plain")
     with pytest.raises(shoal.UsageError, match="does not say which of its rows"):
         shoal.attack([tmp_path / "plain"], shoal.Schema(person="who"), original=table)
+
+
+def test_groups_with_equal_cells_are_several(tmp_path):
+    """No group bounds what the values of two together say."""
+    table = pl.DataFrame({"age": [20] * 4, "pay": [40, 60, 50, 80]})
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    made = shoal.anonymize(table, schema, require="EpsilonM(epsilon=15, m=2)")
+    made.write(tmp_path / "out")
+    (found,) = shoal.attack([tmp_path / "out"], original=table, epsilons=[15]).linking
+    assert made.manifest.groups == 2
+    assert found.several == 1

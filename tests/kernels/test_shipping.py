@@ -241,7 +241,7 @@ def test_kept_kernels_go_without_numba_until_anything_changes(package: Path) -> 
     assert without(package) == ([14.0, 2], True)
     changed = package / "shoal" / "kernels" / "deeper" / "squared.py"
     changed.write_text(SQUARED.replace("value * value", "value + value"))
-    # Bytecode is known by a source's size, which is the same, and its time, which a clock may repeat.
+    # Bytecode is known by the size of a source, here the same, and its time, which may repeat.
     shutil.rmtree(changed.parent / "__pycache__", ignore_errors=True)
     shutil.rmtree(package / "cache", ignore_errors=False)
     assert without(package) == ([12.0, 2], True)

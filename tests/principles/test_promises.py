@@ -396,12 +396,14 @@ def test_who_is_behind_a_row(k: int) -> None:
     said, found = of_population(f"KMap(k={k})")
     assert f"fits at least {k} people" in said
     assert f"a chance of at most 1 in {k}." in said
+    assert "A person of the population who alone does so is visibly in the release." in said
     assert min(people for _, people in found) == k
 
 
 def test_who_is_in_the_table() -> None:
     said, found = of_population("DeltaPresence(low=0.1234567, high=0.6666666)")
     low, high = (Fraction(one) / 100 for one in PERCENT.findall(said))
+    assert "A person of the population who alone does so is visibly in the release." in said
     assert (low, high) == (Fraction("0.1234"), Fraction("0.6667"))  # each to the side that holds
     assert all(low <= Fraction(rows, people) <= high for rows, people in found)
 

@@ -177,11 +177,12 @@ def link(
     bands = [_band(column, epsilon) for epsilon in epsilons]
     hits, listed = np.zeros((2, len(epsilons)), np.int64)
     candidates = np.zeros(len(sample), np.int64)
-    several = 0
+    several, groups = 0, published.groups.labels
     for place, person in enumerate(sample.places.tolist()):
         matching = cover.matching(person)
-        several += int(matching.sum() > 1)
-        values = carried[matching[published.by_cells.labels]]
+        rows = matching[published.by_cells.labels]
+        several += int(np.ptp(groups[rows]) > 0) if rows.any() else 0  # of groups, not of cells
+        values = carried[rows]
         candidates[place] = len(values)
         if len(values):
             hits += [_within(best_window(values, last), own[person]) for last in lasts]

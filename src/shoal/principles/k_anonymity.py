@@ -131,6 +131,10 @@ class OfPopulation(Principle):
 
 
 NOBODY = 2  # the risk of a description that fits nobody
+TIGHT = (
+    "Cells can show more: someone in the release lies at each end of an interval, and has each "
+    "label. A person of the population who alone does so is visibly in the release."
+)
 REQUIRED = "KMap(k=11)"  # what asks for a population, as an example
 
 
@@ -193,7 +197,7 @@ class KMap(OfPopulation):
             f"Every published description fits at least {self.k} people of the population table, "
             "so a reader who does not know who is in the release names the person behind a row "
             f"with a chance of at most 1 in {self.k}. This assumes that the population table is "
-            "complete and that the reader considers these people equally likely."
+            f"complete and that the reader considers these people equally likely. {TIGHT}"
         )
 
 
@@ -271,7 +275,7 @@ class DeltaPresence(OfPopulation):
         return (
             "Of the people in the population table who fit a published description, between "
             f"{at_least(100 * exact(self.low))}% and {at_most(100 * exact(self.high))}% are in the "
-            "release, so the chance that "
-            "such a person is in it lies between these. People who fit no description are visibly "
-            "not in it; the population table is assumed to be complete."
+            "release. For a reader who considers them equally likely to be in it, the chance that "
+            f"such a person is in it lies between these. {TIGHT} People who fit no description are "
+            "visibly not in it; the population table is assumed to be complete."
         )
