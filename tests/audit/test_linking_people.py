@@ -139,6 +139,6 @@ def test_groups_with_equal_cells_are_several(tmp_path):
     schema = shoal.Schema(quasi="age", sensitive="pay")
     made = shoal.anonymize(table, schema, require="EpsilonM(epsilon=15, m=2)")
     made.write(tmp_path / "out")
-    (found,) = shoal.attack([tmp_path / "out"], original=table, epsilons=[15]).linking
+    (found,) = shoal.attack([tmp_path / "out"], original=table, epsilons=[15]).links
     assert made.manifest.groups == 2
     assert found.several == 1
