@@ -399,6 +399,17 @@ def test_the_curve_shows_what_stricter_promises_lose_and_where_you_are(page):
         assert '<p class="soft" role="status">Shoal estimates what other' in client.get(place).text
 
 
+@pytest.mark.parametrize(("going", "offered"), [(0.1, True), (0.3, False)])
+def test_what_is_stricter_is_offered_where_no_more_rows_go_either(going, offered, tmp_path):
+    here = {"value": 3, "here": True, "loss": 0.2, "going": 0.1, "require": ["FrequencyL(l=3)"]}
+    other = {"value": 5, "here": False, "loss": 0.1, "going": going, "gone": "189 rows go"}
+    table = Table("t", tmp_path / "t.csv", tmp_path)
+    known = {"label": "Least", "before": "1 in ", "aim": "Limit guesses", "table": table}
+    html = fill("part_curve.html", found=[here, other | {"require": ["FrequencyL(l=5)"]}], **known)
+    assert "1 in 5: 10% lost, 189 rows go" in words(html)
+    assert ('data-testid="stricter"' in html) == offered
+
+
 def test_a_wider_range_moves_the_curve(page):
     """The curve follows the range too, by which its points are not numbered."""
     with page.client() as client:

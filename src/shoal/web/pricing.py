@@ -120,7 +120,8 @@ class Trials:
             beyond = refused.refusal.exit_code == NOT_ACHIEVABLE
             return {"loss": None, "problem": refused.refusal.sentence, "beyond": beyond}
         gone = rows_beside(self.table, facts["going"]["all"], self.now)
-        return {"loss": facts["loss"]["gcp"], "ncp": facts["loss"]["ncp"], "gone": gone}
+        loss, going = facts["loss"], facts["going"]["all"]
+        return {"loss": loss["gcp"], "ncp": loss["ncp"], "gone": gone, "going": going}
 
 
 def rows_beside(table: Table, share: float, now: float | None) -> str:
@@ -224,7 +225,7 @@ async def _curve(trials: Trials) -> dict[str, Any]:
         other = [*require[:place], text, *require[place + 1 :]]
         asked, price = table.priced
         if value == now and asked == trials.asked:
-            found = {"loss": price["loss"]["gcp"]}
+            found = {"loss": price["loss"]["gcp"], "going": price["going"]["all"]}
         else:
             found = await trials.price(require=other)
         points.append(found | {"value": value, "here": value == now, "require": other})
@@ -236,19 +237,24 @@ async def _curve(trials: Trials) -> dict[str, Any]:
 def never_dearer(points: list[Values]) -> None:
     """Let no promise lose more than a stricter one, which keeps it too; the owner's has its price.
 
-    Each is an estimate of its own, so a stricter one may have come out cheaper by chance.
+    Each is an estimate of its own, so a stricter one may have come out cheaper by chance. One that
+    leaves out more rows is cheaper for that, and says nothing of the others.
 
     >>> points = [{"loss": loss, "here": loss == 0.3} for loss in (0.4, 0.3, 0.2, 0.25, None)]
     >>> never_dearer(points)
     >>> [one["loss"] for one in points]
     [0.2, 0.3, 0.2, 0.25, None]
+    >>> points = [{"loss": 0.4, "going": 0.1}, {"loss": 0.2, "going": 0.3}]
+    >>> never_dearer(points)
+    >>> [one["loss"] for one in points]
+    [0.4, 0.2]
     """
-    best = None
-    for one in reversed(points):
-        known = [lost for lost in (one["loss"], best) if lost is not None]
-        best = min(known, default=None)
-        if not one["here"] and one["loss"] is not None:
-            one["loss"] = best
+    for place, one in enumerate(points):
+        if not one.get("here") and one["loss"] is not None:
+            stricter = (other for other in points[place:] if other["loss"] is not None)
+            one["loss"] = min(
+                other["loss"] for other in stricter if other.get("going", 0) <= one.get("going", 0)
+            )
 
 
 SHOWN = {
