@@ -2,12 +2,15 @@
 
 import io
 import zipfile
+from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
 
 import pages
 import shoal
+from shoal.web.earlier import run_lines
 from system.page import finished, publish, upload, words
 
 TABLE = "age,town,charges\n" + "".join(
@@ -100,6 +103,28 @@ def test_a_coarser_release_needs_nothing_else(page, tmp_path):
         assert "coarsened_from" in said
 
 
+def test_one_requirement_of_two_runs_is_one_line():
+    """Where a run protects one column, its requirement need not name it; another's has to."""
+
+    def ran(columns, require):
+        sensitive = [{"name": name, "role": "sensitive"} for name in columns]
+        measured = [{"principle": one, "holds": True} for one in require]
+        made: dict[str, Any] = {
+            "columns": sensitive,
+            "measured": measured,
+            "loss": {"gcp": 0.1, "ncp": {}},
+        }
+        made |= {"verdict": "holds", "rows": 9, "groups": 3}
+        return SimpleNamespace(outcome={"manifest": made})
+
+    one = ran(["illness"], ["FrequencyL(l=3)", "KAnonymity(k=2)"])
+    two = ran(["illness", "cost"], ["illness: FrequencyL(l=3)", "KAnonymity(k=2)"])
+    lines = {line[0]: line[1:] for line in run_lines(one, two)}
+    assert lines["illness: FrequencyL(l=3)"] == ("holds", "holds")
+    assert lines["KAnonymity(k=2)"] == ("holds", "holds")
+    assert "FrequencyL(l=3)" not in lines
+
+
 def test_a_run_has_a_name_that_no_file_says_and_two_are_compared(page):
     with page.client() as client:
         place = upload(client, TABLE + "42,A,7\n", "named.csv")
@@ -120,6 +145,7 @@ def test_a_run_has_a_name_that_no_file_says_and_two_are_compared(page):
             OTHER,
             "Detail lost",
             "Rows published 241 241",
+            "Rows left out 0 0",
         ):
             assert line in text
         assert f"{OTHER} holds not required" in text

@@ -24,6 +24,8 @@ from shoal.web.state import Job
 from shoal.web.worker import Refusal, Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -82,7 +84,8 @@ async def beside_page(request: Request) -> Response:
 def run_lines(*jobs: Job) -> list[tuple[str, ...]]:
     """Return what two runs have in common, line by line: risk, loss and rows."""
     made = [one.outcome["manifest"] for one in jobs]
-    sides = [{risk["principle"]: risk for risk in one["measured"]} for one in made]
+    every = {risk["principle"] for one in made for risk in one["measured"]}
+    sides = [{_named(r["principle"], one, every): r for r in one["measured"]} for one in made]
     lines = [("Verdict", *(verdict.says(one) for one in made))]
     found = [(one.get("found") or {}).get("quasi") for one in made]
     lines.append(("Finding a person’s row, at most", *map(_chance, found)))
@@ -94,9 +97,19 @@ def run_lines(*jobs: Job) -> list[tuple[str, ...]]:
         lost = (one["loss"]["ncp"].get(name) for one in made)
         lines.append((f"Detail lost in {name}", *("–" if x is None else percent(x) for x in lost)))
     lines.append(("Rows published", *(words.whole(one["rows"]) for one in made)))
+    if all("rows_in" in one and "previous" not in one for one in made):
+        gone = (words.whole(one["rows_in"] - one["rows"]) for one in made)
+        lines.append(("Rows left out", *gone))
     rows = ("–" if one["groups"] is None else words.whole(one["groups"]) for one in made)
     lines.append(("Groups", *rows))
     return lines
+
+
+def _named(text: str, made: Values, every: Collection[str]) -> str:
+    """Name a requirement with its column where another run does, which has more to protect."""
+    protected = [one["name"] for one in made["columns"] if one["role"] == "sensitive"]
+    whole = f"{protected[0]}: {text}" if len(protected) == 1 else text
+    return whole if whole in every else text
 
 
 def _chance(share: float | None) -> str:
