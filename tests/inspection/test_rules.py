@@ -97,6 +97,8 @@ CODED = {
     "labels of several lengths without letters": (["1-2", "12-3", "1-23", "11-22", "1-1"], False),
     "other nines of one length": (["901", "902", "903", "904", "905", "906"], False),
     "few cells": (["A1", "B2", "C3"], False),
+    "few words": (["m", "w"], True),
+    "one word": (["m"], False),
 }
 
 

@@ -169,11 +169,13 @@ def sentinels(profile: Profile) -> NDArray[np.bool_]:
 def unlike(profile: Profile) -> NDArray[np.bool_]:
     """Return which nines are written like no other cell: all others have one length, or letters.
 
-    So `999` among codes of five digits, among days, and among diagnoses such as `I50.1`.
+    So `999` among codes of five digits, among days, and among diagnoses such as `I50.1`; beside
+    `m` and `w` too, as words without digits are few in many columns.
     """
     nines = profile.matching(NINES.pattern)
     rest = profile.cells.filter(pl.Series(~nines))
-    if not nines.any() or len(rest) < VARIED:
+    words = len(rest) > 1 and not rest.str.contains(r"\d").any()
+    if not nines.any() or (len(rest) < VARIED and not words):
         return np.zeros(profile.distinct, bool)
     if rest.str.contains(r"\p{L}").all():
         return nines
