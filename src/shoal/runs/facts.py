@@ -23,7 +23,7 @@ from shoal.audit.verify import Report, audit_table
 from shoal.errors import InputError
 from shoal.notation import read_json
 from shoal.release.manifest import REPORT
-from shoal.release.places import PUBLIC, write_whole
+from shoal.release.places import PUBLIC, check_new, write_whole
 from shoal.table.forms import RELEASE
 from shoal.utility.bias import untrue_codebook
 from shoal.utility.shown import shown
@@ -127,6 +127,8 @@ def report(directory: str | Path, output: str | Path | None = None) -> str:
     """
     from shoal.views.html import render_report
 
+    if output is not None:
+        check_new(Path(output))
     page = render_report(facts_of(directory))
     if output is not None:
         write_whole(output, page, force=False, mode=PUBLIC)

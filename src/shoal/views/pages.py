@@ -8,9 +8,8 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import OutputError, option
 from shoal.exact import at_least
-from shoal.release.places import write_whole
+from shoal.release.places import check_new, write_whole
 from shoal.views.sentences import risk_and_bound
 from shoal.views.words import ATTACKS, FILTERS, draws, extent, usual, without_draw
 
@@ -158,14 +157,8 @@ def _compiled() -> BytecodeCache | None:
 
 
 def check_page(path: str | Path) -> None:
-    """Raise before any work is done where a page could not be written, or would replace a file."""
-    path = Path(path)
-    if os.path.lexists(path):
-        msg = f"{path.name!r} exists. Choose another {option('report')}."
-        raise OutputError(msg)
-    if not path.absolute().parent.is_dir():
-        msg = f"Cannot write {path.name!r}: its directory does not exist."
-        raise OutputError(msg)
+    """Raise before any work is done where a page could not be written, or should not be there."""
+    check_new(Path(path), "report")
 
 
 def write_page(path: str | Path, text: str, *, force: bool = False) -> None:
