@@ -275,4 +275,4 @@ def test_withheld_numbers_are_shown_to_the_owner_as_such_and_certified_by_no_one
             run = publish(client, place)
             assert ("you withhold these numbers" in finished(client, run)) is withheld
             sheet = words(client.get(f"{run}/certificate.html").text)
-        assert ("does not say how many rows were left out. We release" in sheet) is withheld
+        assert ("does not say how many rows were left out. The person responsible" in sheet) is withheld
