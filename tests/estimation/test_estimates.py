@@ -191,7 +191,9 @@ def test_the_left_side_is_arithmetic(left, computed):
     alone = Analysable(stated(), np.arange(301), columns, values)
     found = regression(alone, f"{left} ~ age", logit=False).fit(np.arange(300, dtype=np.int32))[0]
     design = np.column_stack([np.ones(300), table["age"]])
-    assert found == pytest.approx(np.linalg.lstsq(design, computed(table).to_numpy(), rcond=None)[0])
+    assert found == pytest.approx(
+        np.linalg.lstsq(design, computed(table).to_numpy(), rcond=None)[0]
+    )
 
 
 def test_one_thing_is_asked_at_a_time():

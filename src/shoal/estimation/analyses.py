@@ -290,6 +290,7 @@ def shares(release: Analysable, condition: str, by: str | None) -> Analysis:
 
 
 def _averages(what: str, release: Analysable, value: str, by: str | None) -> Analysis:
+    value = f"`{value}`" if value in release.values else value
     names = names_in(value, {*release.quasi, *release.values})
     column = _only(release, value, names)
     own = names - {column}

@@ -72,7 +72,7 @@ def names_in(expression: str, known: set[str]) -> frozenset[str]:
     try:
         tree = ast.parse(QUOTED.sub(stand_in, expression).strip(), mode="eval")
     except SyntaxError:
-        msg = f"The expression {expression!r} cannot be read."
+        msg = f"The expression {expression!r} cannot be read. Put names with spaces in backticks."
         raise UsageError(msg) from None
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = set()
@@ -117,7 +117,9 @@ def read_formula(formula: str, release: Analysable) -> Asked:
         msg = f"The formula {formula!r} cannot be read: {first_sentence(problem)}."
         raise UsageError(msg) from None
     if not isinstance(parsed, SimpleFormula) or not parsed:
-        msg = f"The right side of {formula!r} needs one part with terms, for example 'age + C(sex)'."
+        msg = (
+            f"The right side of {formula!r} needs one part with terms, for example 'age + C(sex)'."
+        )
         raise UsageError(msg)
     terms = [
         frozenset().union(*(_named(factor, known) for factor in term.factors))
