@@ -69,8 +69,8 @@ async def watched(request: Request) -> Response:
         view, rows = await run_in_threadpool(shelf.bench.call, "preview", **known, row=table.whom)
         known = {"path": str(table.path), "ask": table.ask, "view": view}
         person = await ask_desk(shelf, table, "seen_today", **known)
-    except Refused:  # the price says what is wrong
-        return page("part_watched.html", table=table, person=None)
+    except Refused as refused:
+        return page("part_error.html", refusal=refused.refusal)
     if table.asked.ask() != asked or table.drawn != drawn:  # another picture is on its way
         return Response(status_code=204)
     table.whom = view.row  # who is followed from here on
