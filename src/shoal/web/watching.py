@@ -23,7 +23,6 @@ from shoal.web.worker import Refusal, Refused
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from shoal.web.draft import Draft
     from shoal.web.state import Job, Shelf, Table
     from shoal.web.worker import Values
 
@@ -74,12 +73,8 @@ async def watched(request: Request) -> Response:
     if table.asked.ask() != asked or table.drawn != drawn:  # another picture is on its way
         return Response(status_code=204)
     table.whom = view.row  # who is followed from here on
-    shown = {"rows": rows, "exposed": exposed(table), "left_out": _left_out(table.asked)}
+    shown = {"rows": rows, "exposed": exposed(table), "left_out": table.asked.left_out}
     return page("part_watched.html", table=table, person=person, **shown)
-
-
-def _left_out(draft: Draft) -> list[str]:
-    return [name for name in draft.columns.values() if name not in draft.used]
 
 
 async def person(request: Request) -> Response:
@@ -104,7 +99,7 @@ async def rows_page(request: Request) -> Response:
         return page("part_error.html", refusal=refused.refusal)
     assert job.asked is not None
     found = [one["column"] for one in job.outcome["manifest"].get("exposed", ())]
-    told = {"rows": rows, "exposed": found, "left_out": _left_out(job.asked)}
+    told = {"rows": rows, "exposed": found, "left_out": job.asked.left_out}
     return HTMLResponse(fill("part_before_after.html", **told))
 
 
