@@ -276,7 +276,7 @@ def test_withheld_numbers_are_shown_to_the_owner_as_such_and_certified_by_no_one
             run = publish(client, place)
             assert ("you withhold these numbers" in finished(client, run)) is withheld
             sheet = words(client.get(f"{run}/certificate.html").text)
-        assert ("does not say how many rows were left out. We release" in sheet) is withheld
+        assert ("does not say how many rows were left out. The person" in sheet) is withheld
 
 
 def test_the_attack_of_the_page_is_on_those_who_may_be_in_the_release(page, tmp_path):

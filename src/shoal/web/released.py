@@ -152,7 +152,8 @@ class Reader:
 
     def beside(self, ask: Ask, path: str, shown: BeforeAfter, **how: Any) -> BeforeAfter:
         """Return published rows beside those of the table that they were made from."""
-        return shown.beside(Run.of(ask, table=[path], **how).frame(self.progress))
+        run = Run.of(ask, table=[path], **how)
+        return shown.beside(run.frame(self.progress), run.schema)
 
     def _read(self, path: str, **how: Any) -> pl.DataFrame:
         if path not in self.tables:
