@@ -98,26 +98,21 @@ def _check_place(target: Path) -> None:
 
 
 def check_beside(release: Path, path: Path, what: str) -> None:
-    """Raise where a file about a release, which `what` names, cannot or may not be written."""
-    if _real(release) in (place := _real(path), *place.parents):
+    """Raise before any work is done where a file about a release could not be written, or may not.
+
+    `what` begins the sentence that says it.
+    """
+    place = _real(path)
+    if _real(release) in (place, *place.parents):
         msg = (
             f"{what} cannot lie inside the release, whose files are complete. Choose another "
             f"{option('output')}."
         )
         raise UsageError(msg)
-    check_new(path)
-
-
-def check_new(path: Path, what: str = "output") -> None:
-    """Raise where a file would replace one, has no directory, or is private and in a release."""
-    another = f"Choose another {option(what)}."
-    if what != "output" and _in_release(_real(path)):
-        msg = f"{path.name!r} is private and cannot lie inside a release. {another}"
-        raise UsageError(msg)
     if os.path.lexists(path):
-        msg = f"{path.name!r} exists. {another}"
+        msg = f"{path.name!r} exists. Choose another {option('output')}."
         raise OutputError(msg)
-    if not _real(path).parent.is_dir():
+    if not place.parent.is_dir():
         msg = f"Cannot write {path.name!r}: its directory does not exist."
         raise OutputError(msg)
 
@@ -142,7 +137,7 @@ def check_private(
             f"{option(what)}."
         )
         raise UsageError(msg)
-    if target in (private, *private.parents) or _in_release(private):
+    if target in (private, *private.parents) or lies_in_release(private):
         msg = f"{name} is private and cannot lie inside the release. Choose another {option(what)}."
         raise UsageError(msg)
     if any(private == _real(table) for table in tables):
@@ -160,7 +155,7 @@ def check_private(
         raise OutputError(msg)
 
 
-def _in_release(path: Path) -> bool:
+def lies_in_release(path: Path) -> bool:
     """Return whether a directory above a path holds a manifest of ours."""
     return any(_files_of(one) is not None for one in path.parents)
 
