@@ -101,14 +101,7 @@ def consider(
     facts["achievable"] = known.achievable
     facts["limits"] = {one.parameter: asdict(one) for one in known.limits}
     if facts["achievable"] is False:
-        facts["reason"] = getattr(crowd_of(principle, value, coded.whom), "text", None)
-        facts["remedies"] = [
-            one.to_dict() | {"narrower": [each.to_dict() for each in one.narrower()]}
-            for one in remedies(asked, value, len(coded))
-        ]
-        facts["apart"] = beside_heap(asked, value, coded.whom)
-        if gone := left_out(principle, value, len(coded)):
-            facts["fix"] = [("suppress", gone[1])]
+        facts |= _ways_out(asked, value, coded)
     widths = principle.widths
     if {"epsilon", "m"} <= set(facts["numbers"]) and widths and value is not None:
         ranked = Ranked.of(value.columns[0])
@@ -125,6 +118,20 @@ def _foreseen(
     value = coded.value(full.columns) if full.columns else None
     _check_limits(asked, value, len(coded))
     return coded, value, asked.principle.outlook(value, len(coded))
+
+
+def _ways_out(asked: Requirement, value: Sensitive | None, coded: Coded) -> dict[str, object]:
+    """Return which rows are in the way of a requirement, and what helps."""
+    gone = left_out(asked.principle, value, len(coded))
+    return {
+        "reason": getattr(crowd_of(asked.principle, value, coded.whom), "text", None),
+        "remedies": [
+            one.to_dict() | {"narrower": [each.to_dict() for each in one.narrower()]}
+            for one in remedies(asked, value, len(coded))
+        ],
+        "apart": beside_heap(asked, value, coded.whom),
+        "fix": [("suppress", gone[1])] if gone else [],
+    }
 
 
 def _fewest_rows(table: pl.DataFrame, schema: Schema) -> pl.DataFrame | None:
