@@ -4,6 +4,7 @@ import json
 import random
 import re
 from html import unescape
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import shoal
 from shoal.runs.facts import facts_of
 from shoal.views.dossier import NORMS
-from shoal.views.sentences import gone_sentences, left_out
+from shoal.views.sentences import gone_sentences, left_out, promised
 from shoal.views.words import chance
 from system.shell import run
 
@@ -249,3 +250,22 @@ def test_a_dossier_shows_what_the_files_show_and_not_what_is_stated(tmp_path):
     assert "98.7%" not in page
     assert f"{100 * before:.3g}% of the people, and" in page
     assert "Does not hold" in page
+
+
+def test_a_promise_of_a_later_round_says_the_chance_among_those_who_are_there(tmp_path):
+    """Placeholders hold off whoever picks a row; whoever counts people is told so beside it."""
+    rows = [(f"p{i}", 20 + i, i * 7 % 40) for i in range(40)]
+    table = pl.DataFrame(rows, schema=["who", "age", "pay"], orient="row")
+    schema = shoal.Schema(quasi="age", sensitive="pay", person="who")
+    said = []
+    for place, some in (("first", table), ("next", table.filter(pl.col("who") != "p5"))):
+        asked: dict[str, Any] = {"require": "KAnonymity(k=4)", "ledger": tmp_path / "ledger"}
+        some.write_csv(tmp_path / f"{place}.csv")
+        asked |= {"table": tmp_path / f"{place}.csv", "output": tmp_path / place}
+        run = shoal.results.Run(schema=schema, **asked)
+        run.publish()
+        made = json.loads((tmp_path / place / "manifest.json").read_text("utf-8"))
+        said.append(promised(run.requirements[0], made))
+    assert "at most 1 in 4" in said[0]
+    assert "still there" not in said[0]
+    assert "Among only those who are still there, the chance is up to 33.3% (1 in 3)." in said[1]

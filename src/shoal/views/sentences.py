@@ -144,7 +144,12 @@ def promised(one: Requirement, release: Mapping[str, Any]) -> str:
     said = one.promise(unit_of([types.get(name) for name in one.columns]))
     if one.columns or asked.population or not later_round(release):
         return said
-    return f"{said} Placeholders for people who left count among these others."
+    said += " Placeholders for people who left count among these others."
+    real = (release.get("found") or {"quasi": 0})["quasi"]
+    if real <= bounds.get(repr(one), 1):
+        return said
+    chance = verdict.chance(real)
+    return f"{said} Among only those who are still there, the chance is up to {chance}."
 
 
 def risk_and_bound(measured: Mapping[str, Any]) -> tuple[str, str]:
