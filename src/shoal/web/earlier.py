@@ -45,6 +45,11 @@ NO_PERSON = (
     "A series needs a column that marks a person, so that Shoal knows whom rows of several rounds "
     "are about. Give one column the role “Marks one person’s rows”."
 )
+ALONE = (
+    "The verdict and the promises are about each release alone. They need not hold for a reader "
+    "who has both. Tell those who sign, or pass on only one of the two. A coarser release of the "
+    "first reveals no more than the first."
+)
 NO_TABLE = "The table that these releases were made from is not open any more. Open it again."
 
 
@@ -156,6 +161,9 @@ async def read_together(request: Request) -> Response:
         job.together[other.id] = [_revealed(one, other) for one in found] or [
             f"{other.called} and this release share no column to protect."
         ]
+        left = [one["mean_values"] for one in found]
+        if any(one["both"] < max(one["first"], one["second"]) for one in left):
+            job.together[other.id].append(ALONE)
     return RedirectResponse(f"/runs/{job.id}", 303)
 
 
