@@ -137,7 +137,7 @@ def check_private(
             f"{option(what)}."
         )
         raise UsageError(msg)
-    if target in (private, *private.parents) or _is_release(private.parent):
+    if target in (private, *private.parents) or lies_in_release(private):
         msg = f"{name} is private and cannot lie inside the release. Choose another {option(what)}."
         raise UsageError(msg)
     if any(private == _real(table) for table in tables):
@@ -155,9 +155,9 @@ def check_private(
         raise OutputError(msg)
 
 
-def _is_release(directory: Path) -> bool:
-    """Return whether a directory holds a manifest of ours."""
-    return _files_of(directory) is not None
+def lies_in_release(path: Path) -> bool:
+    """Return whether a directory above a path holds a manifest of ours."""
+    return any(_files_of(one) is not None for one in path.parents)
 
 
 def _files_of(directory: Path) -> set[str] | None:
