@@ -106,7 +106,8 @@ def test_r_reads_the_same_numbers_and_can_run_a_regression(written: Path) -> Non
             data.frame(people, values), data.frame(a = people$age, b = values$income),
             lm(values$income ~ people$age), lm(log(values$income) ~ factor(people$age)),
             glm(values$income > 30000 ~ people[["age"]], family = binomial),
-            lm(values$income ~ as.numeric(people$age)), lm(income ~ people$age, values),
+            lm(values$income ~ as.numeric(people$age)),
+            lm(as.numeric(values$income) ~ as.numeric(people$age)), lm(income ~ people$age, values),
             with(people, lm(values$income ~ age)), lm(values$income ~ people$born),
             t.test(values$income ~ people$age > 40), people$age * values$income,
             {people$income <- values$income; lm(income ~ age, people)}
@@ -120,6 +121,8 @@ def test_r_reads_the_same_numbers_and_can_run_a_regression(written: Path) -> Non
           stopifnot(length(coef(lm(income ~ twice, values))) == 2, is.numeric(values$income))
           stopifnot(length(coef(lm(age ~ birthplace, found$people))) > 2)
           old <- found$people[found$people$age > 40 & !is.na(found$people$age), ]
+          stopifnot(all(as.numeric(people$born) == unclass(found$people$born), na.rm = TRUE))
+          stopifnot(sd(as.numeric(people$age), na.rm = TRUE) == sd(people$age, na.rm = TRUE))
           stopifnot(mean(old$age) > 40, inherits(old$age, "shoal_people"))
           days <- found$people$born - as.Date("1950-01-01")
           stopifnot(inherits(days, "difftime"), ncol(cbind(found$people, one = 1)) == ncol(people))
