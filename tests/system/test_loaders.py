@@ -180,6 +180,21 @@ def test_pandas_pairs_no_rows_of_two_tables(release: shoal.Release, tmp_path: Pa
     assert people.join(values)["income"].isna().all()
 
 
+def test_pandas_finds_no_column_to_join_two_tables_by(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    require = shoal.principles.EpsilonM(epsilon=100, m=3)
+    schema = shoal.Schema(quasi=["age", "birthplace"], sensitive="income")
+    options: Any = {"method": "Oblivious()", "form": "two-tables"}
+    shoal.anonymize(census(200), schema, require=require, **options).write(tmp_path / "out")
+    write_scripts(tmp_path / "out", tmp_path / "scripts")
+    space: dict[str, Any] = {}
+    exec((tmp_path / "scripts" / "load_release.py").read_text(), space)
+    people, values = space["read_release"](tmp_path / "out").values()
+    assert "node_of_people" in people.columns
+    with pytest.raises(pd.errors.MergeError):
+        people.merge(values)
+
+
 @pytest.fixture(params=["tight", "regions"])
 def drawn(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
     schema = shoal.Schema(quasi=["age", "birthplace"], sensitive="income")
@@ -299,7 +314,7 @@ def test_no_column_is_lost_by_the_names_that_intervals_are_loaded_as(
     assert refused == (set() if form == "two-tables" else {"low", "high", "missing"})
 
 
-@pytest.mark.parametrize("name", ["group_of_values", "shoal_part"])
+@pytest.mark.parametrize("name", ["group_of_values", "node_of_people", "shoal_part"])
 def test_names_that_loaders_give_to_columns_of_two_tables_are_taken(
     name: str, people: pl.DataFrame
 ) -> None:
