@@ -244,6 +244,7 @@ def test_the_attack_of_the_page_takes_a_control_group(page):
         finished(client, run)
         head, *rows = STAYS.splitlines()
         others = upload(client, "\n".join([head, *(450 * rows)[:450]]) + "\n")
+        strangers = upload(client, "size,colour\n1,red\n2,blue\n")  # it knows nobody in the release
         shown = finished(client, run)
         (chosen,) = re.findall(r'<select name="control">(.*?)</select>', shown, re.DOTALL)
         offered = re.findall(r'<option value="([^"]*)"', chosen)
@@ -251,6 +252,7 @@ def test_the_attack_of_the_page_takes_a_control_group(page):
         assert offered[0] == ""
         assert control in offered
         assert original not in offered
+        assert strangers.split("/")[-1] not in shown
         asked = {"original": original, "control": control}
         answer = client.post(f"{run}/check/attack", data=asked)
         finished(client, answer.headers["location"])

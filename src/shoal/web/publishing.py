@@ -186,13 +186,25 @@ async def _shown(request: Request, job: Job) -> dict[str, Any]:
 
 def counts_people(job: Job) -> bool:
     """Return whether a release is about people who may have several rows."""
+    return bool(_stated(job).get("people"))
+
+
+def _stated(job: Job) -> dict[str, Any]:
+    """Return what a release says of itself, nothing before it is there."""
     if job.state != "done" or job.outcome is None:
-        return False
-    return bool((job.outcome.get("manifest") or job.outcome.get("audit") or {}).get("people"))
+        return {}
+    return job.outcome.get("manifest") or job.outcome.get("audit") or {}
 
 
 def knows_enough(table: Table, job: Job) -> bool:
-    """Return whether an attack can be tried with a table: where it must, it says whose rows."""
+    """Return whether an attack can be tried with a table: it has what readers may know.
+
+    Where it must, it says whose rows.
+    """
+    columns = _stated(job).get("columns", ())
+    known = {one["name"] for one in columns if one["role"] == "quasi"}
+    if not known <= {*table.asked.columns.values()}:
+        return False
     return not counts_people(job) or bool(table.asked.named("person"))
 
 
