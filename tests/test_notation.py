@@ -10,7 +10,7 @@ import pytest
 import shoal
 from shoal.errors import BadParameter, UsageError
 from shoal.notation import known_terms, parse
-from shoal.principles.requirement import requirements
+from shoal.principles.requirement import read_requirement, requirements
 
 TERMS = [
     shoal.principles.EpsilonM(epsilon=4500, m=5),
@@ -161,3 +161,14 @@ def test_python_takes_arguments_in_the_order_of_the_notation():
         kinds = {one.kind for one in inspect.signature(term).parameters.values()}
         assert (inspect.Parameter.KEYWORD_ONLY in kinds) == (name in apart), name
     assert shoal.principles.EpsilonM(2000, 5) == parse("EpsilonM(2000, 5)")
+
+
+NAMES = ["Kosten (EUR)", "Cost: total (EUR)", "a + (b)", "pay", "[x] (", "it's"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("term", TERMS[:10], ids=repr)
+def test_a_requirement_is_read_where_nobody_says_which_columns_there_are(name, term):
+    assert read_requirement(f"{name}: {term!r}", ()).principle == term
+    assert read_requirement(f"{name}: {term!r}", [name]).columns == (name,)
+    assert read_requirement(repr(term), ()).columns == ()

@@ -79,16 +79,20 @@ def show() -> None:
     known = means(read(), (*ERRORS, *OVER))
     if not known:
         return
+    PAGE.write_text(page_of(known), "utf-8")
+    for attack in OVER:
+        place = DOCS / "results" / f"scale-{attack.replace(' ', '-')}.svg"
+        place.write_text(chart(known, attack), "utf-8")
+
+
+def page_of(known: Known) -> str:
+    """Return the page with the tables that follow from figures."""
     page = BLANK.read_text("utf-8")
     for table in dict.fromkeys(key[0] for key in known):
         page = put(page, table, figures_table(table, known))
     page = put(page, "found", "\n".join(f"- {one}" for one in sentences(known)))
     page = put(page, "compared", comparisons(known))
-    page = put(page, "anonymeter", meter_table(known))
-    PAGE.write_text(page, "utf-8")
-    for attack in OVER:
-        place = DOCS / "results" / f"scale-{attack.replace(' ', '-')}.svg"
-        place.write_text(chart(known, attack), "utf-8")
+    return put(page, "anonymeter", meter_table(known))
 
 
 def put(page: str, mark: str, text: str) -> str:

@@ -130,6 +130,22 @@ def test_a_release_and_its_files_say_the_same(tmp_path, form, method):
     assert any(one.certain for one in own)
 
 
+@pytest.mark.parametrize("person", [None, "who"])
+def test_missing_sensitive_values_leave_nobody_out(tmp_path, person):
+    """A reader who looks for a town does not ask whether the pay is known."""
+    rows = people_of().with_row_index("who").with_columns(pl.col("who") // 2)
+    gone = rows.with_columns(pay=pl.when(pl.int_range(300) % 4 > 0).then("pay"))
+    for some in (rows, gone):
+        schema = shoal.Schema(quasi=["age", "sex"], sensitive="pay", person=person)
+        made = shoal.anonymize(some, schema, require="KAnonymity(k=3)", missing="value", seed=1)
+        made.write(tmp_path / "out", force=True)
+        whom = None if person is None else shoal.Schema(person=person)
+        found = shoal.attack([tmp_path / "out"], whom, original=some)
+        told = [(one.column, one.certain, one.likely, one.usual) for one in infer_from(made)]
+        assert told == [(o.column, o.certain, o.likely, o.usual) for o in found.inferences]
+        assert {one.sample.whole for one in found.inferences} == {150 if person else 300}
+
+
 def test_many_people_are_sampled(monkeypatch):
     monkeypatch.setattr(inference, "COMPARED", 0)
     monkeypatch.setattr(inference, "LEAST", 60)

@@ -206,7 +206,7 @@ def test_the_owner_sees_the_most_exposed_one(tmp_path):
     release.owner_report(tmp_path / "owner.html")
     page = (tmp_path / "owner.html").read_text()
     assert f"Row {release.person().row} of the original" in page
-    assert "looked for among everybody" in page
+    assert "the most exposed person among everybody" in page
 
 
 def test_rows_that_stand_for_nobody_count_as_much_as_their_group_has_real_people(tmp_path):

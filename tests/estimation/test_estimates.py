@@ -156,11 +156,44 @@ def test_two_sensitive_columns_in_one_question_are_refused(asked):
         "hours ~ age",
         "log(income - 9000000) ~ age",
         "income ~ age + I(2 * age)",
+        "income ~ age | hours",
+        "income ~ 0",
+        "income ~ 0 * age",
+        "income ~ (age + hours",
+        "income ~ age + 5",
+        "income ~ .",
+        "income ~ C(sex)[T.2]",
+        "poly(income, 2) ~ age",
+        "C(income) ~ age",
     ],
 )
 def test_what_makes_no_sense_is_bad_usage(formula):
-    with pytest.raises(shoal.UsageError):
+    with pytest.raises(shoal.UsageError) as found:
         shoal.estimate(release(), formula)
+    said = str(found.value)
+    assert said.isprintable()  # no colours of formulaic's
+    assert said.endswith(".")
+    assert "for 0 of" not in said
+
+
+@pytest.mark.parametrize(
+    ("left", "computed"),
+    [
+        ("income / age", lambda t: t["income"] / t["age"]),
+        ("-income", lambda t: -t["income"]),
+        ("log(income) + hours", lambda t: np.log(t["income"]) + t["hours"]),
+    ],
+)
+def test_the_left_side_is_arithmetic(left, computed):
+    table = simulated(300, 2)
+    columns = {name: code_lenient(table[name]) for name in (*QUASI, "income")}
+    values = {"income": columns.pop("income")}
+    alone = Analysable(stated(), np.arange(301), columns, values)
+    found = regression(alone, f"{left} ~ age", logit=False).fit(np.arange(300, dtype=np.int32))[0]
+    design = np.column_stack([np.ones(300), table["age"]])
+    assert found == pytest.approx(
+        np.linalg.lstsq(design, computed(table).to_numpy(), rcond=None)[0]
+    )
 
 
 def test_one_thing_is_asked_at_a_time():

@@ -130,3 +130,31 @@ def test_settings_of_shoal_name_every_method_and_form_that_cuts_or_groups():
     cut = {(one["method"], one["cells"]) for one in settings if one["form"] == "intervals"}
     for method in ("Mondrian()", "Split()", "Oblivious()"):
         assert {(method, "tight"), (method, "regions")} <= cut
+
+
+def test_the_page_is_that_of_its_figures_and_claims_what_they_say():
+    """Every setting has three draws; what the page says in words holds of the means over them."""
+    scaling = importlib.import_module("scaling")
+    lines = [line for line in scaling.read() if not line["status"]]
+    known = scaling.means(lines, (*scaling.ERRORS, *scaling.OVER))
+    assert {one["seeds"] for one in known.values()} == {3}
+    assert len({table for table, *_ in known}) == 3
+    for name in NAMES:
+        own = {setting for _, system, setting in known if system == name[3:]}
+        assert own == {*importlib.import_module(name).SETTINGS}
+    assert scaling.page_of(known) == scaling.PAGE.read_text("utf-8")
+
+    def of(system, *words, end=""):
+        return [
+            one for (_, by, setting), one in known.items()
+            if by == system and all(word in setting for word in words) and setting.endswith(end)
+        ]  # fmt: skip
+
+    assert max(one[attack] for one in of("aim") for attack in scaling.OVER) < 2
+    assert min(one["inference"] for one in of("shoal", end="m = 3")) > 14
+    assert max(one["inference"] for one in of("shoal", "Oblivious", end="m = 10")) < 2
+    assert max(one["regression"] for one in of("shoal", "Exchange", end="m = 3")) < 0.14
+    assert min(one["regression"] for one in of("aim", end="= 4")) > 0.45
+    regions = [*of("shoal", "regions", end="m = 3"), *of("shoal", "regions", end="k = 5")]
+    assert max(one["singling out"] for one in regions) < 2
+    assert min(one["singling out"] for one in of("shoal", "Exchange", end="m = 3")) > 30

@@ -2,6 +2,8 @@
 
 import json
 from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +213,30 @@ def test_the_spelling_of_an_end_does_not_say_whether_somebody_lies_there() -> No
     for text in release.table["x"].unique():
         for end in json.loads(text) if text.startswith("[") else [text]:
             assert str(end) in {f"{tenths / 10:g}" for tenths in range(100, 141)}
+
+
+@pytest.mark.parametrize("form", ["intervals", "bounds", "means"])
+@pytest.mark.parametrize("step", ["0.25", "0.5", "1"])
+def test_steps_may_be_finer_than_what_rows_have(form: str, step: str) -> None:
+    """Rows with whole numbers on a grid of quarters: regions fill it, and lose what they say."""
+    ages = [one * one % 61 - 20 for one in range(40)]
+    table = pl.DataFrame({"age": ages, "pay": range(40)})
+    asked = shoal.Schema(
+        quasi="age", sensitive="pay", bounds={"age": [-30, 45]}, step={"age": step}
+    )
+    release = shoal.anonymize(
+        table, asked, require="KAnonymity(k=4)", cells="regions", form=form, seed=1
+    )  # its own audit measures loss, means and cuts again
+    ends = release.table_as("bounds").select("age_low", "age_high")
+    regions = sorted((Fraction(low), Fraction(high)) for low, high in ends.unique().rows())
+    assert len(regions) > 4
+    assert (regions[0][0], regions[-1][1]) == (-30, 45)
+    assert all(high + Fraction(step) == low for (_, high), (low, _) in pairwise(regions))
+    for age, row in zip(ages, np.argsort(release.linkage).tolist(), strict=True):
+        low, high = ends.row(row)
+        assert low <= age <= high
+    lost = sum(Fraction(high) - Fraction(low) for low, high in ends.rows()) / 40 / 75
+    assert release.manifest.loss.gcp == pytest.approx(float(lost))
 
 
 @pytest.mark.parametrize("spacing", [3600 * 10**9, 40 * 10**9, 250 * 10**6, 3000, 7])

@@ -188,3 +188,20 @@ def test_whatever_a_table_has_a_requirement_is_considered_or_refused_in_words(te
     with suppress(shoal.ShoalError):
         known = consider(table, schema, text, "value")
         assert known["achievable"] in {True, False, None}
+
+
+@pytest.mark.parametrize("level", [3, 4, 5])
+def test_nothing_is_ruled_out_that_fewer_rows_of_people_allow(level):
+    """Few rows have one diagnosis, but of people with many rows, many have it in some row."""
+    who = [row // 6 if row < 120 else row - 100 for row in range(240)]
+    ill = [f"d{0 if row % 6 == row // 6 % 6 else 1 + row % 7}" for row in range(240)]
+    table = pl.DataFrame({"who": who, "age": [40 + one % 9 for one in who], "ill": ill})
+    schema = shoal.Schema(quasi="age", sensitive="ill", person="who")
+    known = consider(table, schema, f"FrequencyL(l={level})")
+    assert known["achievable"] is not False
+    assert known["limits"]["l"]["limit"] >= level
+    release = shoal.anonymize(table, schema, require=f"FrequencyL(l={level})", seed=1)
+    assert release.audit().holds
+    least = consider(table, schema, "FrequencyL(l=30)")
+    assert least["achievable"] is False
+    assert "ill" in least["reason"]

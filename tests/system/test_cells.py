@@ -179,6 +179,24 @@ def test_missing_numbers_are_a_place_of_their_own() -> None:
         shoal.anonymize(table, asked, **how, form="means")
 
 
+@pytest.mark.parametrize("values", [[50, 61, None], ["1960-01-02", "1990-05-05", None]])
+def test_a_cell_with_missing_numbers_that_ends_before_the_bound_fails(values: list[Any]) -> None:
+    """It would be drawn around its rows at its upper end, though missing numbers stand behind."""
+    table = pl.DataFrame({"x": [one and str(one) for one in values] * 4, "pay": range(12)})
+    types = {"x": "numeric" if isinstance(values[0], int) else "date"}
+    asked = shoal.Schema(quasi="x", sensitive="pay", types=types)
+    release = shoal.anonymize(
+        table, asked, require="KAnonymity(k=12)", cells="regions", missing="value"
+    )
+    cells = release.table.cast({"x": pl.String})
+    assert check_regions(cells, release.manifest, {}) == []
+    low, high, gap = json.loads(cells["x"][0])
+    assert gap is None
+    short = json.dumps([low, high - 1 if isinstance(high, int) else "1990-05-04", None])
+    (said,) = check_regions(cells.with_columns(x=pl.lit(short)), release.manifest, {})
+    assert "end where the step and the bounds of the manifest allow no cut" in said
+
+
 def test_counts_take_nobody_to_lie_at_the_ends_of_a_region(tmp_path: Path) -> None:
     table = pl.DataFrame({"age": [40] * 10, "pay": range(10)})
     asked = shoal.Schema(quasi="age", sensitive="pay", bounds={"age": [0, 99]})

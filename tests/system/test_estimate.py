@@ -14,6 +14,7 @@ import pytest
 import rscript
 import shoal
 from estimation.people import published, release, simulated
+from shoal.estimation import completing
 from system.shell import shoal as command
 
 if TYPE_CHECKING:
@@ -159,6 +160,27 @@ def test_completed_tables_are_not_written_into_a_release(written):
     for place in (written / "tables", written):
         assert command("complete", written, "--output", place).code == 2
     assert sorted(written.iterdir()) == before
+
+
+def test_completed_tables_replace_nothing_and_are_not_drawn_for_nothing(
+    written, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(completing, "complete_tables", None)
+    with pytest.raises(shoal.OutputError) as found:
+        shoal.complete(written, tmp_path)
+    assert "exists" in str(found.value)
+    assert "force" not in str(found.value)  # there is no such option
+
+
+def test_a_column_is_named_by_its_name_alone(tmp_path):
+    table = simulated(300, 1).rename({"income": "monthly income"})
+    schema = shoal.Schema(quasi=["age", "hours", "sex"], sensitive="monthly income")
+    made = published(table, 500, schema=schema)
+    exact = table["monthly income"].to_numpy().mean()
+    for name in ("monthly income", "`monthly income`"):
+        assert shoal.estimate(made, mean=name).quantities[0].estimate == pytest.approx(exact)
+    with pytest.raises(shoal.UsageError, match="backticks"):
+        shoal.estimate(made, share="monthly income > 30000")
 
 
 @pytest.mark.mice

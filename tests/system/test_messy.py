@@ -10,11 +10,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import xlsxwriter
 
 import shoal as library
 from messy import MESSY, NAMES, PEOPLE, Messy, lines
 from shoal.table.columns import Within, column_names
 from shoal.table.dates import to_iso
+from shoal.table.delimited import read_csv
 from system.shell import shoal
 
 EACH = pytest.mark.parametrize("messy", MESSY, ids=lambda one: one.name)
@@ -272,3 +274,42 @@ def test_no_two_columns_have_one_name() -> None:
         names = column_names([upper, cells])
         assert len(set(names)) == len(names) == 6
         assert all(names)
+
+
+@pytest.mark.parametrize("size", [1, 3, 16, 4096])
+@pytest.mark.parametrize("sign", [";", "\t", ","])
+def test_lines_without_cells_are_no_rows(size: int, sign: str) -> None:
+    """A blank line between rows was refused, one of separators stood for a person."""
+    chance = random.Random(f"{size}{sign}")
+    for _ in range(60):
+        end = chance.choice(["\n", "\r\n"])
+        cells = ["", "a", "b c", f'"x{sign}y"', f'"two{end}{end}{sign}{end}lines"', '""']
+        rows = [
+            chance.choice(["", sign, 2 * sign, sign.join(chance.choices(cells, k=3))])
+            for _ in range(chance.randrange(1, 9))
+        ]
+        rows = [one if one.count(sign) != 1 or '"' in one else 2 * sign for one in rows]
+        text = end.join([f"p{sign}q{sign}r", *rows]) + chance.choice(["", end, end + end])
+        plain = csv.reader(io.StringIO(text, newline=""), delimiter=sign)
+        known = [[cell or None for cell in one] for one in plain][1:]
+        read = read_csv(io.BytesIO(text.encode()), "t.csv", sign, part=size)
+        empty = [one for one in known if not any(one)]
+        assert [list(one) for one in read.rows() if any(one)] == [one for one in known if any(one)]
+        quoted = sum('"' in one for one in rows)  # "" is a cell that says that it is empty
+        assert read.height <= len(known) - len(empty) + quoted
+
+
+def test_empty_lines_of_a_sheet_are_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "gaps.xlsx"
+    rows = [list(map(str, range(at, at + 3))) if at % 5 else [] for at in range(1, 30)]
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        for at, cells in enumerate([["a", "b", "c"], *rows]):
+            sheet.write_row(at + 3, 1, cells)
+    table = library.open_table(path).plain
+    assert [list(map(str, one)) for one in table.rows()] == [one for one in rows if one]
+
+
+def test_lines_of_one_column_are_rows() -> None:
+    read = read_csv(io.BytesIO(b"a\n1\n\n2\n"), "t.csv", ",")
+    assert read["a"].to_list() == ["1", None, "2"]

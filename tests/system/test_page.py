@@ -660,6 +660,7 @@ def test_a_person_column_is_kept_together_and_what_readers_know_is_asked(page):
         run = publish(client, place, require="KAnonymity(k=4)")
         said = finished(client, run)
         assert verdict_of(said)[0].startswith("holds")
+        assert "Left out: patient." in client.get(f"{run}/rows").text
         file = client.get(f"{run}/shoal.toml").text
         assert 'person = "patient"' in file
         assert 'rows = "unknown"' in file

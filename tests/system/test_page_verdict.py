@@ -10,6 +10,7 @@ import zipfile
 import pytest
 
 import pages
+import shoal
 from shoal.views.verdict import SAYS
 from system.page import finished, publish, upload, verdict_of, words
 
@@ -275,4 +276,29 @@ def test_withheld_numbers_are_shown_to_the_owner_as_such_and_certified_by_no_one
             run = publish(client, place)
             assert ("you withhold these numbers" in finished(client, run)) is withheld
             sheet = words(client.get(f"{run}/certificate.html").text)
-        assert ("does not say how many rows were left out. We release" in sheet) is withheld
+        assert ("does not say how many rows were left out. The person" in sheet) is withheld
+
+
+def test_the_attack_of_the_page_is_on_those_who_may_be_in_the_release(page, tmp_path):
+    """Of people with many rows few are published: the page counts as the annex of a dossier."""
+    ill = [f"{['flu', 'cough'][i % 2]} {i % 6 // 2}" for i in range(60)]
+    rows = [f"p{i // 6 if i < 30 else i - 20},{20 + i % 9},{i % 2},{ill[i]}\n" for i in range(60)]
+    said = 'quasi = ["age", "sex"]\nsensitive = ["ill"]\nperson = "who"\n'
+    (tmp_path / "people.csv").write_text("who,age,sex,ill\n" + "".join(rows))
+    with page.client() as client:
+        place = upload(client, (tmp_path / "people.csv").read_text())
+        client.post(f"{place}/schema", data={"schema": said + 'require = ["ill: FrequencyL(l=4)"]'})
+        run = publish(client, place)
+        finished(client, run)
+        packed = zipfile.ZipFile(io.BytesIO(client.get(f"{run}/release.zip").content))
+        packed.extractall(tmp_path / "out")
+        original = place.split("/")[-1]
+        attacked = client.post(f"{run}/check/attack", data={"original": original})
+        finished(client, attacked.headers["location"])
+        found = client.get(f"{attacked.headers['location']}/page.html").text
+    (release,) = (one.parent for one in (tmp_path / "out").rglob("manifest.json"))
+    asked = {"norm": "gdpr", "original": tmp_path / "people.csv", "person": "who"}
+    made = shoal.dossier(release, tmp_path / "dossier.html", **asked)
+    for saying in (r"All numbers are over [^.]*\.", r"learns age with[^%]*%[^%]*%"):
+        (told,) = {re.search(saying, words(one))[0] for one in (found, made.annex.read_text())}
+        assert told

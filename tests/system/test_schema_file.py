@@ -184,3 +184,33 @@ def test_what_is_wrong_with_a_file_is_told_with_line_and_key(
     for word in ["shoal.toml", *words]:
         assert word in refused.err, refused.err
     assert not (tmp_path / "out").exists()
+
+
+def test_columns_may_have_names_that_look_like_notation(tmp_path: Path) -> None:
+    """`Kosten (EUR)` was released, and then the command could not print what it had measured."""
+    names = {"salary": "Kosten (EUR)", "grade of entry": "Stufe: neu (1)", "age": "Alter (J.)"}
+    rows = [{names.get(key, key): cell for key, cell in row.items()} for row in staff()]
+    path, place = write_csv(tmp_path / "people.csv", rows), tmp_path / "out"
+    (tmp_path / "s.toml").write_text(
+        f'table = "{path}"\nquasi = ["Alter (J.)", "zip"]\n'
+        'sensitive = ["Kosten (EUR)", "Stufe: neu (1)"]\n'
+        'require = ["Kosten (EUR): EpsilonM(epsilon=500, m=3)", '
+        '"Stufe: neu (1): FrequencyL(l=2)", "KAnonymity(k=3)"]\n'
+    )
+    made = shoal("anonymize", "--schema", tmp_path / "s.toml", "--output", place)
+    assert made.code == 0, made.said
+    assert "EUR" in made.out
+    owner = ("--schema", tmp_path / "s.toml", "--original", path)
+    coarser = ("--require", "KAnonymity(k=6)", "--output", tmp_path / "coarser")
+    for arguments in (
+        ("audit", place),
+        ("audit", place, "--original", path),
+        ("report", place),
+        ("attack", place, "--original", path),
+        ("show", place, *owner, "--row", 3),
+        ("dossier", place, "--norm", "nist", *owner, "--output", tmp_path / "d.html"),
+        ("coarsen", place, *coarser),
+        ("audit", tmp_path / "coarser"),
+    ):
+        done = shoal(*arguments)
+        assert done.code == 0, (arguments[0], done.said)

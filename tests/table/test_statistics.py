@@ -45,6 +45,40 @@ def test_labels_stand_for_codes_and_missing_codes_are_empty(ending: str, tmp_pat
     assert opened.preview.columns == tuple(READ.columns)
 
 
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_a_column_of_which_some_codes_alone_have_labels_stays_numbers(
+    ending: str, tmp_path: Path
+) -> None:
+    """An income whose -9 is called “refused” ended as a crash, or as a column without type."""
+    path = tmp_path / f"people.{ending}"
+    table = pl.DataFrame(
+        {
+            "income": [1000.0, -9.0, None, 2500.5],
+            "mood": [1.0, 3.0, 5.0, None],
+            "sex": ["m", "f", "m", ""],
+            "asked": [9.0, None, None, 9.0],
+        }
+    )
+    labels = {
+        "income": {-9: "refused"},
+        "mood": {1: "never", 5: "always"},
+        "asked": {9: "no"},
+    }
+    write_as = getattr(pyreadstat, f"write_{ending}")
+    labels |= {"sex": {"m": "male", "f": "female"}} if ending == "sav" else {}
+    if ending == "dta":  # whose labels are of whole numbers
+        table = table.with_columns(
+            pl.col("mood", "asked").cast(pl.Int32), income=pl.Series([1000, -9, None, 2500])
+        )
+    write_as(table, path, variable_value_labels=labels)
+    read = read_table(path)
+    assert read["income"].to_list() == table["income"].to_list()
+    assert read["mood"].to_list() == [1, 3, 5, None]
+    assert read["asked"].to_list() == ["no", None, None, "no"]
+    whole = ["male", "female", "male", None] if ending == "sav" else ["m", "f", "m", None]
+    assert read["sex"].to_list() == whole
+
+
 def test_a_file_of_sas_comes_in_with_its_codes(tmp_path: Path) -> None:
     path = tmp_path / "people.sas7bdat"
     columns: dict[str, list[float | str | None]] = {

@@ -24,7 +24,7 @@ from shoal.audit.controlled import (
 from shoal.audit.covers import CellCover
 from shoal.audit.exposure import Vulnerability, vulnerability, widths
 from shoal.audit.guessing import Guessing, guess_in_groups, promised_widths
-from shoal.audit.inference import Inference, infer_columns
+from shoal.audit.inference import Inference, infer_everybody
 from shoal.audit.learning import Lesson, learn
 from shoal.audit.linking import Candidates, Link, link, link_people
 from shoal.audit.published import Published, open_published
@@ -156,6 +156,7 @@ def attack_releases(
             )
             raise UsageError(msg)
     remarks: list[str] = []
+    original = None if original is None else _read(original)
     original, controlled = _controlled(
         releases, opened, original, control, whom, epsilons, seed, remarks, model
     )
@@ -188,7 +189,7 @@ def attack_releases(
     covers = [CellCover(one, as_known(people, one.schema)) for one in opened]
     grid = vulnerability(opened, covers=covers, sample=sample, **options)
     own = epsilons if distance is None or isinstance(distance, Absolute) else None
-    inferences = tuple(told for cover in covers for told in infer_columns(cover, seed))
+    inferences = tuple(told for one in opened for told in infer_everybody(one, original, seed))
     attacked = Attack(tuple(grid), guesses, inferences, controlled=controlled)
     return _against(covers, people, sample, own, attacked, remarks)
 
@@ -246,7 +247,8 @@ def _controlled(
 
 
 def _read(source: Any) -> pl.DataFrame:
-    return read_table(source) if isinstance(source, str | Path) else take_frame(source)
+    read = read_table(source) if isinstance(source, str | Path) else take_frame(source)
+    return read.fill_nan(None)
 
 
 def _against_people(
@@ -284,7 +286,7 @@ def _against_people(
     inferences: list[Inference] = []
     for one in opened:
         cover = CellCover(one, as_known(rows, one.schema))
-        inferences += infer_columns(cover, seed, whom)
+        inferences += infer_everybody(one, original, seed, person)
         candidates = Candidates(cover, whom, persons_of(one.table, one.person))
         for name in one.schema.sensitive:
             wanted = _near([one], name, epsilons)
@@ -326,7 +328,7 @@ def _known(original: Any, releases: list[Published], remarks: list[str]) -> pl.D
     for name in (*sensitive, *(name for one in releases for name in one.schema.quasi)):
         if name not in people.columns:
             raise UnknownColumn(name, people.columns)
-    known = people.fill_nan(None).drop_nulls(list(sensitive))
+    known = people.drop_nulls(list(sensitive))
     if known.height < people.height:
         remarks.append(
             f"The attack leaves out {people.height - known.height:,} rows of the original in which "

@@ -22,10 +22,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.audit.controlled import as_known
 from shoal.audit.covers import UNKNOWN, CellCover
 from shoal.audit.published import as_read
 from shoal.exact import percent
 from shoal.sampling import draw, drawn_from, within
+from shoal.table.coded import persons_of
 from shoal.table.forms import TWO_TABLES
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.partition import Everyone
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.audit.published import Published
     from shoal.release.recoding import ReleaseData
     from shoal.sampling import Sample
     from shoal.table.partition import PersonOf
@@ -85,6 +88,15 @@ class Inference:
             ),
             "drawn": drawn_from(self.sample, "people"),
         }
+
+
+def infer_everybody(
+    published: Published, people: pl.DataFrame, seed: int | None, person: str | None = None
+) -> tuple[Inference, ...]:
+    """Count for every generalized column, also of people whose sensitive values are missing."""
+    rows = people.drop_nulls([] if person is None else person)
+    whom = None if person is None else persons_of(rows, person)
+    return infer_columns(CellCover(published, as_known(rows, published.schema)), seed, whom)
 
 
 def infer_columns(

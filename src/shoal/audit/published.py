@@ -275,12 +275,16 @@ def _assembled(tables: dict[str, pl.DataFrame], manifest: Manifest) -> Published
     return Published(rows, manifest, problems=problems, linked=linked)
 
 
+def as_written(release: ReleaseData) -> pl.DataFrame:
+    """Return the published table as text in which no formula is defused."""
+    if release.recoding.escape:
+        return without_escapes(release.published, release.manifest.columns)
+    return release.published
+
+
 def plain_text(release: ReleaseData) -> pl.DataFrame:
     """Return the published table as text: no formula defused, numbers spelled plainly."""
-    plain = release.published
-    if release.recoding.escape:
-        plain = without_escapes(plain, release.manifest.columns)
-    return release.schema.read_numbers(plain, "sensitive")
+    return release.schema.read_numbers(as_written(release), "sensitive")
 
 
 def as_read(release: ReleaseData) -> Published:

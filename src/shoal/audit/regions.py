@@ -221,8 +221,9 @@ def _numbers(texts: pl.Series, column: StatedColumn) -> tuple[Ints, Ints, int]:
             )
         )
     low, high = ends
-    wrong = (low == NOWHERE) | (high == NOWHERE) | (low > high)
     gaps = covers_missing(texts).to_numpy()
+    short = gaps & (high < points - 1)  # nothing lies between the last number and missing ones
+    wrong = (low == NOWHERE) | (high == NOWHERE) | (low > high) | short
     high = np.where(gaps, points, high)
     low = np.where(alone.to_numpy(), points, np.where(wrong, NOWHERE, low))
     return low, high, points - (not column.has_gap)

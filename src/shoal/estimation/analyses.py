@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import UnknownColumn, UsageError
-from shoal.estimation.formulas import FUNCTIONS, evaluate, frame_of, names_in, read_formula
+from shoal.estimation.formulas import (
+    FUNCTIONS,
+    evaluate,
+    first_sentence,
+    frame_of,
+    names_in,
+    read_formula,
+)
 from shoal.estimation.opening import labels_of, numbers_of
 from shoal.estimation.spanning import followed, unmoved
 from shoal.release.manifest import NoConclusion
@@ -127,11 +134,12 @@ def _design(
     from formulaic.errors import FormulaicError
 
     try:
-        matrix = model_matrix(
-            right, frame_of(dict(release.quasi)), na_action="ignore", context=FUNCTIONS
-        )
+        with np.errstate(all="ignore"):
+            matrix = model_matrix(
+                right, frame_of(dict(release.quasi)), na_action="ignore", context=FUNCTIONS
+            )
     except (FormulaicError, TypeError, ValueError) as problem:
-        msg = f"The formula {formula!r} cannot be computed: {problem}"
+        msg = f"The formula {formula!r} cannot be computed: {first_sentence(problem)}."
         raise UsageError(msg) from None
     design = np.asarray(matrix, np.float64)
     if not np.isfinite(design).all() or np.linalg.matrix_rank(design) < design.shape[1]:
@@ -282,6 +290,7 @@ def shares(release: Analysable, condition: str, by: str | None) -> Analysis:
 
 
 def _averages(what: str, release: Analysable, value: str, by: str | None) -> Analysis:
+    value = f"`{value}`" if value in release.values else value
     names = names_in(value, {*release.quasi, *release.values})
     column = _only(release, value, names)
     own = names - {column}

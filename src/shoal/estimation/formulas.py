@@ -48,7 +48,6 @@ ALLOWED = (
     ast.cmpop,
 )
 QUOTED = re.compile(r"`([^`]*)`")
-COMPARED = re.compile(r"[<>]|[=!]=")
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def names_in(expression: str, known: set[str]) -> frozenset[str]:
     try:
         tree = ast.parse(QUOTED.sub(stand_in, expression).strip(), mode="eval")
     except SyntaxError:
-        msg = f"The expression {expression!r} cannot be read."
+        msg = f"The expression {expression!r} cannot be read. Put names with spaces in backticks."
         raise UsageError(msg) from None
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = set()
@@ -102,7 +101,7 @@ def names_in(expression: str, known: set[str]) -> frozenset[str]:
 
 def read_formula(formula: str, release: Analysable) -> Asked:
     """Return what a formula asks, raising where a release cannot answer it whatever it holds."""
-    from formulaic import Formula
+    from formulaic import Formula, SimpleFormula
     from formulaic.errors import FormulaicError
 
     sides = formula.split("~")
@@ -113,14 +112,20 @@ def read_formula(formula: str, release: Analysable) -> Asked:
     known = {*release.quasi, *release.values}
     mine = names_in(left, known)
     try:
-        terms = [
-            frozenset().union(*(_named(factor, known) for factor in term.factors))
-            for term in Formula(right)
-            if str(term) != "1"
-        ]
+        parsed = Formula(right)
     except (FormulaicError, SyntaxError) as problem:
-        msg = f"The formula {formula!r} cannot be read: {problem}"
+        msg = f"The formula {formula!r} cannot be read: {first_sentence(problem)}."
         raise UsageError(msg) from None
+    if not isinstance(parsed, SimpleFormula) or not parsed:
+        msg = (
+            f"The right side of {formula!r} needs one part with terms, for example 'age + C(sex)'."
+        )
+        raise UsageError(msg)
+    terms = [
+        frozenset().union(*(_named(factor, known) for factor in term.factors))
+        for term in parsed
+        if str(term) != "1"
+    ]
     secret = mine & release.values.keys()
     if len(secret) > 1 or any(term & release.values.keys() for term in terms):
         msg = (
@@ -136,9 +141,12 @@ def read_formula(formula: str, release: Analysable) -> Asked:
         )
         raise UsageError(msg)
     (value,) = secret
-    if COMPARED.search(left) and not left.startswith("{"):
-        left = "{" + left + "}"
     return Asked(left, right, value, frozenset(mine - secret), tuple(terms))
+
+
+def first_sentence(problem: Exception) -> str:
+    """Return what formulaic says went wrong, without the colours that it marks places by."""
+    return re.split(r"\n|\. |\.$", str(problem))[0]
 
 
 def _named(factor: Any, known: set[str]) -> frozenset[str]:
@@ -164,17 +172,19 @@ def evaluate(expression: str, frame: Any) -> NDArray[np.float64]:
     from formulaic import model_matrix
     from formulaic.errors import FormulaicError
 
-    if COMPARED.search(expression) and not expression.startswith("{"):
-        expression = "{" + expression + "}"
+    arithmetic = f"0 + {{{expression}}}"  # not terms, as which a formula would take + and /
     try:
         with np.errstate(all="ignore"):
-            found = model_matrix(f"0 + {expression}", frame, na_action="ignore", context=FUNCTIONS)
+            found = model_matrix(arithmetic, frame, na_action="ignore", context=FUNCTIONS)
     except (FormulaicError, TypeError, ValueError) as problem:
-        msg = f"{expression!r} cannot be computed: {problem}"
+        msg = f"{expression!r} cannot be computed: {first_sentence(problem)}."
         raise UsageError(msg) from None
     columns = np.asarray(found, np.float64)
-    if columns.shape[1] != 1 or not np.isfinite(columns).all():
-        bad = int((~np.isfinite(columns)).any(1).sum())
+    if columns.shape[1] != 1:
+        msg = f"{expression!r} has to be one number for each row, and is {columns.shape[1]:,}."
+        raise UsageError(msg)
+    if not np.isfinite(columns).all():
+        bad = int((~np.isfinite(columns)).sum())
         msg = f"{expression!r} has to be one number for each row, and is not for {bad:,} of them."
         raise UsageError(msg)
     return columns[:, 0]

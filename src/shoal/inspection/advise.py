@@ -7,6 +7,7 @@ for the owner beside the role; until it is answered, the role is the safer one.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from math import isinf
 from typing import TYPE_CHECKING
@@ -323,6 +324,7 @@ OF_SURVEYS |= {"sondage", "redressement", "calage", "muestral", "muestra", "encu
 OF_SURVEYS |= {"umfrage", "stichprobe", "befragung", "kalibriert", "enquete"}
 BESIDE = {"resp", "respondent", "respid", "interview", "stratum", "strata", "psu", "wave", "survey"}
 BESIDE |= {"befragter", "schicht", "strate", "enquete", "repondant", "estrato", "encuestado", "upm"}
+OF_UNITS = re.compile(r"(hh|hhld|per|pers|pop|ind|rep|base|haushalts|personen)(weights?|wt|gewicht)")
 SMALL, LARGE = 2.5, 250  # means that weights of people in kilograms or pounds do not have
 OF_BODIES = {"body", "birth", "fetal", "infant", "dry", "ideal", "patient"}  # no survey weights
 WEIGHS = (
@@ -338,14 +340,18 @@ def weighing(name: str) -> str | None:
         return None if set(words) & OF_BODIES else words[-1]
     if not WEIGH.isdisjoint(words) and not OF_SURVEYS.isdisjoint(words):
         return next(word for word in words if word in WEIGH)
-    return next((word for word in words if word in WEIGHTS or word.endswith("wgt")), None)
+    known = (one for one in words if one in WEIGHTS or one.endswith("wgt") or OF_UNITS.fullmatch(one))
+    return next(known, None)
 
 
 def ask_weight(found: list[Advice], profiles: Sequence[Profile]) -> None:
     """Ask whether a weight is that of a body or of a row in a survey, where its numbers may be."""
     surveyed = any(not BESIDE.isdisjoint(words_of(profile.name)) for profile in profiles)
     for place, profile in enumerate(profiles):
-        if WEIGH.isdisjoint(words_of(profile.name)) or weighing(profile.name):
+        if profile.numbers is not None and not profile.missing and weighing(profile.name):
+            found[place] = replace(found[place], question=WEIGHS, offer="survey-weight")
+            continue
+        if WEIGH.isdisjoint(words_of(profile.name)):
             continue
         if set(words_of(profile.name)) & OF_BODIES or profile.numbers is None or profile.whole:
             continue

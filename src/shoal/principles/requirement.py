@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -137,11 +138,15 @@ def asked_of(asked: Iterable[Requirement]) -> dict[str, bool]:
     return found
 
 
-def _parted(text: str, sensitive: Sequence[str]) -> tuple[str, str]:
+def _parted(text: str, sensitive: Sequence[str], *, files: bool) -> tuple[str, str]:
     """Part the names of columns from the term behind them; names may hold any characters."""
     heads = [(text[: found.start()].strip(), text[found.end() :]) for found in TERM.finditer(text)]
     for names, term in heads:
         if names in sensitive or all(name.strip() in sensitive for name in names.split("+")):
+            return names, term
+    for names, term in heads:
+        with suppress(UsageError):
+            parse(term, files=files)
             return names, term
     return heads[0] if heads and "(" not in heads[0][0] else ("", text)
 
@@ -152,7 +157,7 @@ def read_requirement(one: Require, sensitive: Sequence[str], *, files: bool = Tr
         return one
     if isinstance(one, Principle):
         return Requirement(one)
-    names, tail = _parted(one, sensitive)
+    names, tail = _parted(one, sensitive, files=files)
     columns = (
         (names,) if names in sensitive or not names else tuple(n.strip() for n in names.split("+"))
     )

@@ -197,10 +197,19 @@ def _replaceable(directory: Path) -> bool:
     return not inside or (own is not None and inside.keys() <= own)
 
 
+def check_new(directory: str | Path) -> None:
+    """Raise before any work is done where a directory could not be made."""
+    if os.path.lexists(directory):
+        name = Path(directory).name or _real(directory).name
+        msg = f"{name!r} exists. Choose another {option('output')}."
+        raise OutputError(msg)
+    check_output(directory, format="csv", linkage=None, force=False)
+
+
 @contextmanager
 def new_directory(directory: str | Path) -> Iterator[Path]:
     """Give a place to write files into that becomes the directory, whole or not at all."""
-    check_output(directory, format="csv", linkage=None, force=False)
+    check_new(directory)
     target = _real(directory)
     with as_output_errors(target.name), staging(target) as staged:
         yield staged

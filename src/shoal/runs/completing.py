@@ -21,7 +21,7 @@ from shoal.release.manifest import (
     NoConclusion,
     caveats,
 )
-from shoal.release.places import new_directory
+from shoal.release.places import check_new, new_directory
 from shoal.runs.correcting import spelled
 from shoal.runs.estimating import check_asked
 
@@ -70,6 +70,7 @@ def complete(
 
     check_asked(tables, chains, seed)
     check_outside(directory)
+    check_new(directory)
     problem = _problem(source, of)
     release, column = problem.release, problem.release.values[problem.column]
     reasons = judging.before(problem)

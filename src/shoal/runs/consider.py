@@ -94,6 +94,13 @@ def consider(
     value = coded.value(full.columns) if full.columns else None
     _check_limits(asked, value, len(coded))
     known = principle.outlook(value, len(coded))
+    fewest = None if linked else _fewest_rows(table, schema)
+    if fewest is not None:
+        coded, _ = coded_for(replace(run, table=fewest), asked)
+        value = coded.value(full.columns) if full.columns else None
+        known = principle.outlook(value, len(coded))
+        if known.achievable:  # perhaps not beside those who stay with more rows
+            known = replace(known, achievable=None)
     if value is not None and all(column.dates for column in value.columns):
         facts["promise"] = full.promise(unit_of(["date"]))
     facts["achievable"] = known.achievable
@@ -113,6 +120,18 @@ def consider(
         points = islice(ranked.frontier(relative=widths.relative), POINTS)
         facts["frontier"] = [{"m": one.m, "bound": one.epsilon_bound} for one in points]
     return facts
+
+
+def _fewest_rows(table: pl.DataFrame, schema: Schema) -> pl.DataFrame | None:
+    """Return as few rows of each person as somebody has, where people have different numbers.
+
+    A search publishes so few where a requirement does not allow more; chance says which.
+    """
+    if schema.person not in table.columns or not schema.rows_known:
+        return None
+    nth = pl.int_range(pl.len()).over(schema.person)
+    fewest = table.filter(nth < pl.len().over(schema.person).min())
+    return None if fewest.height == table.height else fewest
 
 
 def _check_limits(asked: Requirement, value: Sensitive | None, rows: int) -> None:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from shoal.ask.ask import Ask
 from shoal.audit.claims import manifest_schema
 from shoal.audit.dominance import dominance, group_sizes
@@ -29,7 +27,7 @@ from shoal.runs.attacking import attack
 from shoal.runs.audit import audited
 from shoal.runs.checks import checked
 from shoal.runs.facts import facts, facts_of
-from shoal.runs.originals import read_controls, read_original, stated_for
+from shoal.runs.originals import may_be_published, read_controls, read_original, stated_for
 from shoal.runs.person import PEOPLE
 from shoal.table.schema import Schema
 from shoal.table.settings import read_settings
@@ -120,10 +118,11 @@ def dossier(
         table = read_original(original, said)
         control = read_controls(control, table, stated_for(original, said))
         whose = person or said.person
-        own = _private(published, table.fill_nan(None), whose, said, answers)
-        if not own["initial"]["several"]:
-            whose = None
-        own["attack"] = _attacked(place, own.pop("rows"), whose, said, control)
+        people = table.fill_nan(None)
+        stranger = Stranger.of(published, people, person=whose, hierarchies=said.hierarchies)
+        rows, several, over = may_be_published(stranger, whose)
+        own = _private(stranger, whose, said, answers) | {"over": over}
+        own["attack"] = _attacked(place, rows, several, said, control)
     private = annex(asked, known, own)
     write_whole(path, written(shown, path.suffix), force=False, mode=PUBLIC)
     write_whole(beside, written(private, path.suffix), force=False, mode=PRIVATE)
@@ -188,29 +187,16 @@ def _measured(published: Published) -> dict[str, Any]:
 
 
 def _private(
-    published: Published,
-    table: pl.DataFrame,
-    person: str | None,
-    said: Ask,
-    answers: Mapping[str, str],
+    stranger: Stranger, person: str | None, said: Ask, answers: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return what the original table adds: for the owner alone."""
-    stranger = Stranger.of(published, table, person=person, hierarchies=said.hierarchies)
-    sizes, among = stranger.alike_today(), stranger.among
+    published, sizes = stranger.published, stranger.alike_today()
     chosen, sample = stranger.most_exposed(PEOPLE)
     size = answers.get("population_size", "").replace(",", "").replace("_", "").strip()
     whole = int(size) if size.isdecimal() and int(size) >= int(sizes.sum()) else None
     return {
         "initial": identification(sizes, sizes, threshold_of(published.stated.threshold))
-        | {"people": len(among), "several": stranger.whom.given},
-        "over": {
-            "among": len(among),
-            "published": published.stated.people or published.stated.rows,
-            "original": len(stranger.whom),
-            "series": published.stated.in_series,
-            "several": stranger.whom.given,
-        },
-        "rows": table[np.sort(stranger.whom.rows_of(among)[0])],
+        | {"people": len(stranger.among), "several": stranger.whom.given},
         "population": None if whole is None else population_risk(sizes, whole),
         "person": stranger.view(chosen),
         "among": None if sample.complete else len(sample),

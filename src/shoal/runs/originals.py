@@ -6,7 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shoal.ask.options import READING, options_of
+from shoal.audit.published import read_release
+from shoal.audit.stranger import Stranger
+from shoal.audit.tables import read_manifest
 from shoal.errors import ShoalError
 from shoal.runs.run import Run
 from shoal.table.reading import take_frame
@@ -17,6 +22,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.ask.ask import Ask
+
+    Members = tuple[pl.DataFrame, str | None, dict[str, Any]]
 
 
 def read_original(source: Any, said: Ask) -> pl.DataFrame:
@@ -38,6 +45,29 @@ def read_controls(source: Any, people: pl.DataFrame, how: Mapping[str, Any]) -> 
         if not any(how.values()) or set(plain.columns) <= set(people.columns):
             return take_frame(plain)
     return take_frame(Run(table=str(source), **how).frame())
+
+
+def may_be_published(stranger: Stranger, person: str | None) -> Members:
+    """Return the rows of those of an original who may be published, as far as the files show it.
+
+    Beside them stands what says whose they are, where people have several, and who they are among.
+    """
+    whom, stated = stranger.whom, stranger.published.stated
+    rows = stranger.original[np.sort(whom.rows_of(stranger.among)[0])]
+    over = {
+        "among": len(stranger.among),
+        "published": stated.people or stated.rows,
+        "original": len(whom),
+        "series": stated.in_series,
+        "several": whom.given,
+    }
+    return rows, person if whom.given else None, over
+
+
+def members_of(directory: Path, people: pl.DataFrame, person: str | None) -> Members:
+    """Return the same of a release directory."""
+    published = read_release(directory, read_manifest(directory))
+    return may_be_published(Stranger.of(published, people.fill_nan(None), person=person), person)
 
 
 def stated_for(source: Any, said: Ask) -> dict[str, Any]:

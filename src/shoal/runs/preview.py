@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.published import as_read
+from shoal.audit.published import as_written
 from shoal.audit.today import Today
 from shoal.runs.person import PEOPLE, stranger_of
 from shoal.table.coded import persons_of
 from shoal.table.forms import TWO_TABLES
 from shoal.table.missing import is_missing
 from shoal.table.schema import RESERVED
+from shoal.table.settling import with_date_formats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,9 +47,10 @@ class BeforeAfter:
     after: tuple[tuple[str | None, ...] | None, ...]
     before: tuple[tuple[str | None, ...], ...] = ()
 
-    def beside(self, table: pl.DataFrame) -> BeforeAfter:
-        """Return it with the same rows of the original table."""
-        before = tuple(tuple(_cell(table, name, row) for name in self.columns) for row in self.rows)
+    def beside(self, table: pl.DataFrame, schema: Schema) -> BeforeAfter:
+        """Return it with the same rows of the original table, spelled as the release spells them."""
+        plain = with_date_formats(table, schema, "quasi").read_numbers(table, "quasi")
+        before = tuple(tuple(_cell(plain, name, row) for name in self.columns) for row in self.rows)
         after = tuple(
             new
             if new is None
@@ -67,7 +69,7 @@ def published_rows(release: ReleaseData, rows_in: int, first: Sequence[int] = ()
     """
     even = np.linspace(0, rows_in - 1, min(SHOWN, rows_in)).round().astype(int)
     rows = tuple(dict.fromkeys([*first, *even.tolist()]))[:SHOWN]
-    schema, shown = release.schema, as_read(release).table
+    schema, shown = release.schema, as_written(release)
     carried = {*schema.quasi, *schema.sensitive, *schema.other}
     names = tuple(n for n in release.recoding.names if n in carried and n in shown.columns)
     places = {row: place for place, row in enumerate(release.origins.tolist()) if row in rows}
@@ -108,6 +110,7 @@ def estimated_view(
 
 def with_today(view: PersonView, table: pl.DataFrame, schema: Schema) -> PersonView:
     """Return it with what the whole table shows of the person today."""
+    schema = with_date_formats(table, schema, "quasi")
     numbers = {name for name in schema.quasi if schema.types.get(name) in NUMBERS}
     whom = persons_of(table, schema.person if view.several else None)
     today = Today(table.fill_nan(None), schema, whom, numbers - {*schema.hierarchies})

@@ -158,11 +158,12 @@ class Parts:
             more = self.source.read(max(self.size - len(self.rest), len(self.rest), 1))
             last = not more
             data = (self.rest + more).rstrip(b"\r\n") if last else self.rest + more
+            data, empty = self._filled(data, last=last)
             scan_records(np.frombuffer(data, np.uint8), fields, ord(self.separator), last, found)
             count, bad, cells, unclosed, end = map(int, found)
             text, self.rest = data[:end], data[end:]
             self._check_encoding(data if last else text)
-            self.lines += text.count(b"\n")
+            self.lines += text.count(b"\n") + empty
             if last and unclosed:
                 raise self._unclosed()
             if bad >= 0 and ragged is None:
@@ -178,6 +179,26 @@ class Parts:
                 "If the file has titles above its columns or notes below, shoal inspect finds them."
             )
             raise InputError(msg)
+
+    def _filled(self, data: bytes, *, last: bool) -> tuple[bytes, int]:
+        """Leave out lines in which every cell is empty; return how many there were.
+
+        In a table of one column, such a line is a missing cell.
+        """
+        begins = (b"\n", b"\r", self.separator.encode())
+        if len(self.header) == 1 or not (
+            data.startswith(begins) or any(b"\n" + one in data for one in begins)
+        ):
+            return data, 0
+        lines = data.split(b"\n")
+        self._check_encoding(b"\n".join(lines if last else lines[:-1]))  # which names the line
+        kept, within = [], False
+        for at, line in enumerate(lines, 1):
+            whole = last or at < len(lines)
+            if within or line.strip(begins[1] + begins[2]) or not whole:
+                kept.append(line)
+                within ^= line.count(b'"') % 2 > 0
+        return b"\n".join(kept), len(lines) - len(kept)
 
     def _unclosed(self) -> InputError:
         return InputError(

@@ -24,7 +24,7 @@ from shoal.table.forms import check_header
 from shoal.table.frames import hold_times
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import BinaryIO
 
 
@@ -186,13 +186,13 @@ def _framed(
 def _of_package(data: bytes, name: str, kind: str, reads: str) -> pl.DataFrame:
     """Read a file of a statistics package: labels in place of their codes, codes of missing empty.
 
-    Such files hold numbers as decimals; those that are all whole are whole here. SAS keeps labels
-    in another file, so its codes stay.
+    Where only some values of a column have labels, as one code of an income, all stay codes. Such
+    files hold numbers as decimals; those that are all whole are whole here. SAS keeps labels in
+    another file, so its codes stay.
     """
     package = load("pyreadstat", extra="statistics", what=f"Reading {kind}")
-    how = {"output_format": "polars"} | ({} if kind == "SAS" else {"apply_value_formats": True})
     try:
-        table: pl.DataFrame = getattr(package, reads)(io.BytesIO(data), **how)[0]
+        table, said = getattr(package, reads)(io.BytesIO(data), output_format="polars")
     except (package.ReadstatError, package.PyreadstatError, ValueError, OverflowError) as problem:
         msg = (
             f"{name!r} cannot be read as a file of {kind} ({type(problem).__name__}). Save it "
@@ -200,7 +200,18 @@ def _of_package(data: bytes, name: str, kind: str, reads: str) -> pl.DataFrame:
         )
         raise InputError(msg) from None
     check_header(table.columns, name)
-    return hold_times(table.select(_plain_column(column) for column in table))
+    labels = said.variable_value_labels
+    columns = (_labelled(column, labels.get(column.name, {})) for column in table)
+    return hold_times(pl.DataFrame([_plain_column(column) for column in columns]))
+
+
+def _labelled(column: pl.Series, labels: Mapping[Any, str]) -> pl.Series:
+    """Return the labels of a column whose every value has one, otherwise its values."""
+    values = (column.fill_nan(None) if column.dtype.is_float() else column).drop_nulls().unique()
+    if not labels or not {*values} - {""} <= {*labels}:
+        return column
+    known = [*labels.values()]
+    return column.replace_strict([*labels], known, default=None, return_dtype=pl.String)
 
 
 def _plain_column(column: pl.Series) -> pl.Series:

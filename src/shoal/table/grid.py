@@ -293,7 +293,8 @@ def on_grid(
     moved = np.append(np.searchsorted(places, held), len(places)).astype(np.int32)
     units = grid.units(places)
     spelled = grid.spelled(places)
-    if column.dates or (column.values is not None and column.values.dtype == np.int64):
+    whole = column.values is not None and column.values.dtype == np.int64 and not grid.digits
+    if column.dates or whole:
         values: NDArray = units.astype(np.int64)
     else:
         values = spelled.cast(pl.Float64).to_numpy()

@@ -1,12 +1,13 @@
 """Tables in spreadsheets: one sheet of an Excel or OpenDocument file.
 
-Lines are those of the sheet, empty ones included. A cell that is merged over several lines is one
-cell of all of them, as it is shown; other merged cells stand where they begin.
+Lines are those of the sheet, empty ones included, which are no rows. A cell that is merged over
+several lines is one cell of all of them, as it is shown; other merged cells stand where they begin.
 """
 
 from __future__ import annotations
 
 import io
+import logging
 import re
 import zipfile
 from datetime import time
@@ -32,6 +33,7 @@ class Book:
     def __init__(self, data: bytes, name: str) -> None:
         self.data, self.name = data, name
         self.library = load("fastexcel", extra="excel", what="Reading Excel")
+        logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns of columns without cells
         try:
             self.book = self.library.read_excel(data)
         except self.library.FastExcelError:
@@ -71,6 +73,8 @@ class Book:
             table = self._load(sheet, header_row=0)
             first = self._first_line(sheet) if self.merged(sheet) else 0
             table = self._filled(table, sheet, first + 1)
+        filled = pl.any_horizontal(pl.all().cast(pl.String).str.strip_chars().str.len_bytes() > 0)
+        table = table.filter(filled) if table.width > 1 else table
         return layout.emptied(table.with_columns(_plainest(column) for column in table))
 
     def _within(self, sheet: str, layout: FileLayout) -> pl.DataFrame:

@@ -113,7 +113,8 @@ def print_outlook(found: RequirementPlan) -> None:
     whom = "" if found.people is None else f" about {found.people:,} people"
     heading(console, f"{found.principle}{on}, {found.rows:,} rows{whom}")
     if found.achievable is not None:
-        console.print("Achievable." if found.achievable else "Not achievable.")
+        whole = "." if found.people is None else " with all rows of each person."
+        console.print("Achievable." if found.achievable else f"Not achievable{whole}")
     _print_reason(console, found)
     _print_at_odds(console, found)
     for one in found.limits:

@@ -145,7 +145,7 @@ async def check_run(request: Request) -> Response:
         known["person"] = next(iter(table.asked.named("person")), None) if table else None
         if known["person"] is None:
             raise Refused(Refusal(words.WHOSE_ROWS))
-    return _started(shelf, made, kind, folders=[str(release)], page=str(folder / PAGE), **known)
+    return _started(shelf, made, kind, folder=str(release), page=str(folder / PAGE), **known)
 
 
 async def check_table(request: Request) -> Response:

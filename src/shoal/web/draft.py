@@ -111,6 +111,11 @@ class Draft:
         return {one for one in self.columns.values() if self.roles.get(one, "drop") not in GONE}
 
     @property
+    def left_out(self) -> list[str]:
+        """The columns that are not published, that of people included: numbers replace it."""
+        return self.named(*GONE, "person")
+
+    @property
     def used_links(self) -> list[str]:
         """The linked tables of which any column is published."""
         return [

@@ -11,8 +11,9 @@ import shoal
 from shoal.progress import Progress, silent
 from shoal.runs import consider as considering
 from shoal.runs.certificate import certified
-from shoal.runs.originals import read_controls, reading_of
+from shoal.runs.originals import members_of, read_controls, reading_of
 from shoal.runs.run import Run
+from shoal.views.annex import over
 from shoal.views.pages import attack_page, write_page
 from shoal.views.person import as_html
 from shoal.views.sentences import promised
@@ -122,23 +123,26 @@ class Reader:
 
     def attack(
         self,
-        folders: list[str],
+        folder: str,
         page: str,
         original: str | None,
         person: str | None,
         control: Values | None = None,
         **how: Any,
     ) -> None:
-        """Write a page about what an attacker learns from releases.
+        """Write a page about what an attacker learns from a release, of those who are in it.
 
         `person` says in the original whom rows are about, where a release counts people. `control`
         says where the control group is and how it is read, where there is one.
         """
-        known = None if original is None else self._read(original, **how)
+        known, remarks = None if original is None else self._read(original, **how), []
         others = None if control is None else self._read(**control)
+        if known is not None and (Path(folder) / "manifest.json").is_file():
+            known, person, who = members_of(Path(folder), known, person)
+            remarks = [over(who)]
         schema = None if person is None else shoal.Schema(person=person)
-        found = shoal.attack(folders, schema, original=known, control=others)
-        write_page(page, attack_page(found.to_dict()))
+        found = shoal.attack([folder], schema, original=known, control=others).to_dict()
+        write_page(page, attack_page(found | {"remarks": [*remarks, *found["remarks"]]}))
 
     def save(self, source: str, target: str) -> str:
         """Copy a release into a folder that is not there yet; return which."""
@@ -148,7 +152,8 @@ class Reader:
 
     def beside(self, ask: Ask, path: str, shown: BeforeAfter, **how: Any) -> BeforeAfter:
         """Return published rows beside those of the table that they were made from."""
-        return shown.beside(Run.of(ask, table=[path], **how).frame(self.progress))
+        run = Run.of(ask, table=[path], **how)
+        return shown.beside(run.frame(self.progress), run.schema)
 
     def _read(self, path: str, **how: Any) -> pl.DataFrame:
         if path not in self.tables:

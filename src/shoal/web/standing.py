@@ -33,7 +33,7 @@ async def bar(shelf: Shelf, table: Table) -> Values:
     draft.unchanged &= set(table.bare)
     table.note()
     await look_ahead(shelf, table)
-    gone = len(draft.named(*GONE, "person"))
+    gone = len(draft.left_out)
     return {
         "open": questions(table),
         "published": len(draft.columns) - gone,

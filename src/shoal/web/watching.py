@@ -23,7 +23,6 @@ from shoal.web.worker import Refusal, Refused
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from shoal.web.draft import Draft
     from shoal.web.state import Job, Shelf, Table
     from shoal.web.worker import Values
 
@@ -69,17 +68,13 @@ async def watched(request: Request) -> Response:
         view, rows = await run_in_threadpool(shelf.bench.call, "preview", **known, row=table.whom)
         known = {"path": str(table.path), "ask": table.ask, "view": view}
         person = await ask_desk(shelf, table, "seen_today", **known)
-    except Refused:  # the price says what is wrong
-        return page("part_watched.html", table=table, person=None)
+    except Refused as refused:
+        return page("part_error.html", refusal=refused.refusal)
     if table.asked.ask() != asked or table.drawn != drawn:  # another picture is on its way
         return Response(status_code=204)
     table.whom = view.row  # who is followed from here on
-    shown = {"rows": rows, "exposed": exposed(table), "left_out": _left_out(table.asked)}
+    shown = {"rows": rows, "exposed": exposed(table), "left_out": table.asked.left_out}
     return page("part_watched.html", table=table, person=person, **shown)
-
-
-def _left_out(draft: Draft) -> list[str]:
-    return [name for name in draft.columns.values() if name not in draft.used]
 
 
 async def person(request: Request) -> Response:
@@ -104,7 +99,7 @@ async def rows_page(request: Request) -> Response:
         return page("part_error.html", refusal=refused.refusal)
     assert job.asked is not None
     found = [one["column"] for one in job.outcome["manifest"].get("exposed", ())]
-    told = {"rows": rows, "exposed": found, "left_out": _left_out(job.asked)}
+    told = {"rows": rows, "exposed": found, "left_out": job.asked.left_out}
     return HTMLResponse(fill("part_before_after.html", **told))
 
 

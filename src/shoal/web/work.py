@@ -274,7 +274,7 @@ class Hand(Reader):
         release, rows = self.last[2], np.load(_numbers(sample))
         view = estimated_view(release, some, rows, row)
         own = int(np.flatnonzero(rows == view.row)[0])
-        shown = published_rows(release, some.height, [own]).beside(some)
+        shown = published_rows(release, some.height, [own]).beside(some, release.schema)
         return view, replace(shown, rows=tuple(rows[list(shown.rows)].tolist()))
 
     def seen_today(self, path: str, ask: Ask, view: PersonView) -> str:
