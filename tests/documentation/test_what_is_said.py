@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 import shoal
-from documentation.pages import script, tried
+from documentation.pages import PAGES, name_of, script, tried
 from shoal.web.draft import ROLES
 
 words = script("words_shown")
 DOCS = Path(__file__).parents[2] / "docs"
+PROMISE = re.compile(r"guesses one of the \w+ listed for a \w+'s group")
+NEAR = 900  # characters within which a sentence stands beside another
 SAID = [
     ("limits.md", "## Minimality", "`Freeform`"),
     ("limits.md", "## Several rows of one person", "--person"),
@@ -45,6 +47,26 @@ def test_the_page_says_the_words_that_the_glossary_gives_to_it() -> None:
     _, _, *phrases = re.findall(r"^\| (.+?) \|", table, re.MULTILINE)
     assert len(phrases) >= 15
     assert [one for one in phrases if words.plain(one).lower() not in spoken] == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        one
+        for one in (*PAGES, DOCS / "llms.txt")
+        if PROMISE.search(" ".join(one.read_text("utf-8").split()))
+    ],
+    ids=name_of,
+)
+def test_the_promise_stands_whole_and_beside_its_assumption(page: Path) -> None:
+    """Wherever a page says what a guess of a listed value reaches, it says what any other does."""
+    text = " ".join(page.read_text("utf-8").split())
+    for found in PROMISE.finditer(text):
+        after = text[found.end() : found.end() + NEAR]
+        assert re.search(r"within .+? with a chance of at most 1 in ", after)
+        assert re.search(r"[Aa]ny other guess", after)
+        for words in ("group", "equally likely", "nothing else"):
+            assert words in after.partition("ther guess")[2], words
 
 
 def section(page: Path, anchor: str) -> list[str]:

@@ -59,7 +59,7 @@ def person(
     """
     place = Path(directory)
     if not place.is_dir():
-        msg = f"{place.name!r} is no release directory."
+        msg = f"{place.name!r} is not a release directory."
         raise UsageError(msg)
     manifest = read_manifest(place)
     said = Ask() if schema is None else checked(read_settings(schema)).ask

@@ -190,7 +190,7 @@ class Schema(Given, AboutColumns):
     def _check_quasi_only(self, what: str, said: Mapping[str, object]) -> None:
         for name in said:
             if name not in self.quasi:
-                msg = f"Column {name!r} has a {what} but is no quasi column."
+                msg = f"Column {name!r} has a {what} but is not a quasi column."
                 raise UsageError(msg)
 
     def _check_grids(self) -> None:

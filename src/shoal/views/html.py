@@ -150,7 +150,7 @@ def may_publish(facts: dict[str, Any]) -> str:
         return f"Yes, subject to {marked}the limitations below."
     if release["form"] == TWO_TABLES:
         return (
-            "Only where it is no secret who is in the table: the columns that may be known are "
+            "Only if it is not secret who is in the table: the columns that may be known are "
             "published exactly. There, yes, subject to the limitations below."
         )
     if release["threshold"] > verdict.USUAL:
