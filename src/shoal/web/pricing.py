@@ -68,7 +68,7 @@ async def price(request: Request) -> Response:
 async def _of_all(shelf: Shelf, table: Table) -> dict[str, Any]:
     """Return what an estimate has to know of the whole table."""
     assert table.facts is not None
-    known: dict[str, Any] = {"path": str(table.path), "ask": table.ask}
+    known: dict[str, object] = {"path": str(table.path), "ask": table.ask}
     reach = await ask_desk(shelf, table, "reach", **known)
     return {"whole": table.facts["rows"], "reach": reach}
 
