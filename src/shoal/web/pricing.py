@@ -58,6 +58,7 @@ async def price(request: Request) -> Response:
         known["state"] = "refused" if known["refusal"].exit_code == NOT_ACHIEVABLE else "wrong"
         known["remedies"] = await working(shelf, table, known["refusal"].fix)
         known["without"] = await dispensable(shelf, table) if known["state"] == "refused" else []
+    table.weighed = asked
     html = fill("part_price.html", **known)
     async with table.deciding:
         html += await bars(shelf, table)
