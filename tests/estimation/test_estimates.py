@@ -16,6 +16,7 @@ from shoal.estimation.analyses import regression
 from shoal.estimation.completing import Problem
 from shoal.estimation.judging import before
 from shoal.estimation.opening import Analysable, open_release
+from shoal.estimation.recovering import recovered
 from shoal.release.manifest import caveats, conclusion_of
 from shoal.release.stated import StatedColumn, StatedLoss
 from shoal.runs import correcting
@@ -174,6 +175,24 @@ def test_what_makes_no_sense_is_bad_usage(formula):
     assert said.isprintable()  # no colours of formulaic's
     assert said.endswith(".")
     assert "for 0 of" not in said
+
+
+@pytest.mark.parametrize("same", [7, "x"])
+def test_a_column_of_one_value_breaks_nothing(same, tmp_path):
+    table = simulated(150, 2).with_columns(same=pl.lit(same))
+    schema = shoal.Schema(quasi=["age", "sex"], sensitive=["income", "same"])
+    require = shoal.principles.EpsilonM(epsilon=300, m=3)
+    options: Any = {"method": "Oblivious()", "form": "two-tables", "seed": 1}
+    made = shoal.anonymize(table, schema, require=f"income: {require!r}", **options)
+    assert recovered(made, 1) == []
+    with pytest.raises(shoal.NotAchievable, match="hardly differ"):
+        shoal.complete(made, tmp_path / "tables", of="same", seed=1)
+    left = "same == 'x'" if same == "x" else "same"
+    found = shoal.estimate(made, f"{left} ~ age", seed=1)
+    assert found.status == "approximate"
+    assert "standard error comes out as 0" in found.reason
+    with pytest.raises(shoal.UsageError, match="some rows meet"):
+        shoal.estimate(made, f"{left} == 1 ~ age" if same == 7 else f"{left} ~ age", logit=True)
 
 
 @pytest.mark.parametrize(

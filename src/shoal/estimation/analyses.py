@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Fitted = tuple[NDArray[np.float64], NDArray[np.float64]]  # estimates, and their squared errors
 PARTS = 40  # groups of rows that means are told of, at most
 FEWEST = 5  # rows of each
+NOTHING = 1e-12  # the share of the largest response that a rest has from rounding alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,9 @@ def regression(release: Analysable, formula: str, *, logit: bool) -> Analysis:
     def least_squares(order: NDArray[np.int32]) -> Fitted:
         numbers = left(order)
         slopes = inverse @ numbers
-        return slopes, inverse**2 @ (numbers - design @ slopes) ** 2 * spare  # HC1
+        rest = numbers - design @ slopes
+        rest[np.abs(rest) < NOTHING * np.abs(numbers).max()] = 0
+        return slopes, inverse**2 @ rest**2 * spare  # HC1
 
     def logistic(order: NDArray[np.int32]) -> Fitted:
         start = begun[-1] if begun else None
@@ -110,8 +113,11 @@ def regression(release: Analysable, formula: str, *, logit: bool) -> Analysis:
             except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
                 return (np.full(design.shape[1], np.nan),) * 2
 
-    if logit and not {*np.unique(left(np.arange(release.rows, dtype=np.int32)))} <= {0.0, 1.0}:
-        msg = "A logistic regression needs a condition on the left, for example 'income > 50000'."
+    if logit and {*np.unique(left(np.arange(release.rows, dtype=np.int32)))} != {0.0, 1.0}:
+        msg = (
+            "A logistic regression needs a condition on the left that some rows meet and others do "
+            "not, for example 'income > 50000'."
+        )
         raise UsageError(msg)
     own = (asked.own,) if asked.own else ()
     fit = logistic if logit else least_squares
