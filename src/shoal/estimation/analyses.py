@@ -154,6 +154,9 @@ def _design(
             "follow from others. Remove a term."
         )
         raise UsageError(msg)
+    if design.shape[1] >= release.rows:
+        msg = f"The right side of {formula!r} has as many terms as the release has rows."
+        raise UsageError(msg)
     return tuple(map(str, matrix.columns)), design
 
 
@@ -183,6 +186,9 @@ def weights_in(release: Analysable) -> NDArray[np.float64]:
     """Return the survey weight of each member, 1 on average."""
     if release.weights is None:
         return np.ones(release.rows)
+    if not release.weights.any():
+        msg = "The survey weights of all rows are 0."
+        raise NoConclusion(msg)
     return release.weights / release.weights.mean()
 
 
@@ -242,12 +248,11 @@ def summary(
 
     `taken` is what it takes of values, and whether no pairing changes it.
     """
-    small = [part or what for part, rows in parts.items() if rows.sum() < FEWEST]
+    weights = weights_in(release)
+    small = [part or what for part, rows in parts.items() if (weights[rows] > 0).sum() < FEWEST]
     if small:
         msg = f"{small[0].strip('[]')} has fewer than {FEWEST} rows."
         raise UsageError(msg)
-
-    weights = weights_in(release)
 
     def fit(order: NDArray[np.int32]) -> Fitted:
         numbers = left(order)
