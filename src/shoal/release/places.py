@@ -74,7 +74,7 @@ def check_output(
             raise OutputError(msg)
     _check_place(target)
     if linkage is not None:
-        check_private(linkage, target, tables, force=force)
+        check_private(linkage, target, tables, force=bool(force))
 
 
 def check_format(format: str) -> None:
