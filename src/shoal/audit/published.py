@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.cells import alike, as_text, cell_codes, check_rows, without_escapes
+from shoal.audit.cells import alike, as_text, as_written, cell_codes, check_rows, without_escapes
 from shoal.audit.claims import (
     check_linked,
     check_manifest,
@@ -273,13 +273,6 @@ def _assembled(tables: dict[str, pl.DataFrame], manifest: Manifest) -> Published
     if manifest.escaped:
         rows = without_escapes(rows, manifest.columns)
     return Published(rows, manifest, problems=problems, linked=linked)
-
-
-def as_written(release: ReleaseData) -> pl.DataFrame:
-    """Return the published table as text in which no formula is defused."""
-    if release.recoding.escape:
-        return without_escapes(release.published, release.manifest.columns)
-    return release.published
 
 
 def plain_text(release: ReleaseData) -> pl.DataFrame:
