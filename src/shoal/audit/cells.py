@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.release.recoding import ReleaseData
     from shoal.release.stated import StatedColumn, StatedNodes
     from shoal.table.groupings import Hierarchy
 
@@ -154,13 +153,6 @@ def without_escapes(published: pl.DataFrame, columns: Sequence[StatedColumn]) ->
         for name, kind in plain.schema.items()
         if is_dictionary(plain[name]) or kind == pl.String
     )
-
-
-def as_written(release: ReleaseData) -> pl.DataFrame:
-    """Return the published table of a release in memory as text in which no formula is defused."""
-    if release.recoding.escape:
-        return without_escapes(release.published, release.manifest.columns)
-    return release.published
 
 
 def _unescape_sets(texts: pl.Series) -> pl.Series:

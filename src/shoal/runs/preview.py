@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import as_written
+from shoal.audit.published import as_written
 from shoal.audit.today import Today
 from shoal.runs.person import PEOPLE, stranger_of
 from shoal.table.coded import persons_of
@@ -48,7 +48,7 @@ class BeforeAfter:
     before: tuple[tuple[str | None, ...], ...] = ()
 
     def beside(self, table: pl.DataFrame, schema: Schema) -> BeforeAfter:
-        """Return it with the same rows of the original table, spelled as those of the release."""
+        """Return it with the same rows of the original, spelled as the release spells them."""
         plain = with_date_formats(table, schema, "quasi").read_numbers(table, "quasi")
         before = tuple(tuple(_cell(plain, name, row) for name in self.columns) for row in self.rows)
         after = tuple(
