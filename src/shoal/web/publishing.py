@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from shoal.web.state import Shelf, Table
+    from shoal.web.worker import Values
 
 TICK = 0.15  # seconds between two looks at a run
 SECOND = 1.0  # after which the time that has passed is shown anew
@@ -189,11 +190,10 @@ def counts_people(job: Job) -> bool:
     return bool(_stated(job).get("people"))
 
 
-def _stated(job: Job) -> dict[str, Any]:
+def _stated(job: Job) -> Values:
     """Return what a release says of itself, nothing before it is there."""
-    if job.state != "done" or job.outcome is None:
-        return {}
-    return job.outcome.get("manifest") or job.outcome.get("audit") or {}
+    made = job.outcome if job.state == "done" else None
+    return (made or {}).get("manifest") or (made or {}).get("audit") or {}
 
 
 def knows_enough(table: Table, job: Job) -> bool:
@@ -201,11 +201,9 @@ def knows_enough(table: Table, job: Job) -> bool:
 
     Where it must, it says whose rows.
     """
-    columns = _stated(job).get("columns", ())
-    known = {one["name"] for one in columns if one["role"] == "quasi"}
-    if not known <= {*table.asked.columns.values()}:
-        return False
-    return not counts_people(job) or bool(table.asked.named("person"))
+    quasi = (one["name"] for one in _stated(job).get("columns", ()) if one["role"] == "quasi")
+    some = {*quasi} <= {*table.asked.columns.values()}
+    return some and (not counts_people(job) or bool(table.asked.named("person")))
 
 
 def _protected(job: Job) -> list[str]:
