@@ -230,7 +230,7 @@ def test_steps_may_be_finer_than_what_rows_have(form: str, step: str) -> None:
     ends = release.table_as("bounds").select("age_low", "age_high")
     regions = sorted((Fraction(low), Fraction(high)) for low, high in ends.unique().rows())
     assert len(regions) > 4
-    assert (regions[0][0], regions[-1][1]) == (-30, 45)
+    assert [regions[0][0], regions[-1][1]] == [-30, 45]
     assert all(high + Fraction(step) == low for (_, high), (low, _) in pairwise(regions))
     for age, row in zip(ages, np.argsort(release.linkage).tolist(), strict=True):
         low, high = ends.row(row)

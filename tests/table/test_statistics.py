@@ -59,7 +59,7 @@ def test_a_column_of_which_some_codes_alone_have_labels_stays_numbers(
             "asked": [9.0, None, None, 9.0],
         }
     )
-    labels = {
+    labels: dict[str, dict[object, str]] = {
         "income": {-9: "refused"},
         "mood": {1: "never", 5: "always"},
         "asked": {9: "no"},

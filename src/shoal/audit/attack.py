@@ -150,13 +150,10 @@ def attack_releases(
     )
     for other in opened[1:]:
         if other.schema.sensitive != opened[0].schema.sensitive:
-            msg = (
-                "The releases have different sensitive columns. Choose shared ones: "
-                f"{option('sensitive')}."
-            )
-            raise UsageError(msg)
+            msg = "The releases have different sensitive columns. Choose shared ones: {}."
+            raise UsageError(msg.format(option("sensitive")))
     remarks: list[str] = []
-    original = None if original is None else _read(original)
+    original = original if original is None else _read(original)
     original, controlled = _controlled(
         releases, opened, original, control, whom, epsilons, seed, remarks, model
     )

@@ -5,11 +5,9 @@ release in memory: all become the same. A plain table whose columns a schema nam
 
 A reader groups rows by a group column, where there is one, and otherwise by equal published cells.
 Equality is all that takes, so it does not matter how a cell is spelled, and a missing cell is a
-cell like any other: no row is ever left out.
-
-A manifest may be anybody's. What it says of itself was compared when it was read (`manifest`); what
-reads a release for other ends than an audit has it compared with its files (`open_checked`), so
-that nobody meets cells of another kind.
+cell like any other: no row is ever left out. A manifest may be anybody's. What it says of itself
+was compared when it was read (`manifest`); what reads a release for other ends than an audit has it
+compared with its files (`open_checked`), so that nobody meets cells of another kind.
 """
 
 from __future__ import annotations
@@ -277,9 +275,8 @@ def _assembled(tables: dict[str, pl.DataFrame], manifest: Manifest) -> Published
 
 def as_written(release: ReleaseData) -> pl.DataFrame:
     """Return the published table as text in which no formula is defused."""
-    if release.recoding.escape:
-        return without_escapes(release.published, release.manifest.columns)
-    return release.published
+    plain, escaped = release.published, release.recoding.escape
+    return without_escapes(plain, release.manifest.columns) if escaped else plain
 
 
 def plain_text(release: ReleaseData) -> pl.DataFrame:
@@ -390,12 +387,12 @@ def replace_types(stated: Schema, chosen: Schema | None) -> Schema:
     for name in sensitive:
         if name not in stated.sensitive:
             raise UnknownColumn(name, stated.sensitive, "among the sensitive ones")
-    types = {**stated.types, **chosen.types}
     every = (*stated.quasi, *sensitive)
+    types = {**stated.types, **chosen.types}
     return Schema(
         quasi=stated.quasi,
         sensitive=sensitive,
-        types={name: kind for name, kind in types.items() if name in every},
+        types={name: types[name] for name in types if name in every},
         hierarchies=stated.hierarchies,
         decimal=stated.decimal,
         **stated.said_of(every),

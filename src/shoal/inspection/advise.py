@@ -324,7 +324,9 @@ OF_SURVEYS |= {"sondage", "redressement", "calage", "muestral", "muestra", "encu
 OF_SURVEYS |= {"umfrage", "stichprobe", "befragung", "kalibriert", "enquete"}
 BESIDE = {"resp", "respondent", "respid", "interview", "stratum", "strata", "psu", "wave", "survey"}
 BESIDE |= {"befragter", "schicht", "strate", "enquete", "repondant", "estrato", "encuestado", "upm"}
-OF_UNITS = re.compile(r"(hh|hhld|per|pers|pop|ind|rep|base|haushalts|personen)(weights?|wt|gewicht)")
+OF_UNITS = re.compile(
+    r"(hh|hhld|per|pers|pop|ind|rep|base|haushalts|personen)(weights?|wt|gewicht)"
+)
 SMALL, LARGE = 2.5, 250  # means that weights of people in kilograms or pounds do not have
 OF_BODIES = {"body", "birth", "fetal", "infant", "dry", "ideal", "patient"}  # no survey weights
 WEIGHS = (
@@ -340,7 +342,9 @@ def weighing(name: str) -> str | None:
         return None if set(words) & OF_BODIES else words[-1]
     if not WEIGH.isdisjoint(words) and not OF_SURVEYS.isdisjoint(words):
         return next(word for word in words if word in WEIGH)
-    known = (one for one in words if one in WEIGHTS or one.endswith("wgt") or OF_UNITS.fullmatch(one))
+    known = (
+        one for one in words if one in WEIGHTS or one.endswith("wgt") or OF_UNITS.fullmatch(one)
+    )
     return next(known, None)
 
 

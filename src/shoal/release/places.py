@@ -186,12 +186,8 @@ def _replaceable(directory: Path) -> bool:
         for path in directory.rglob("*")
         if path.is_symlink() or not path.is_dir()
     }
-    parents = {folder for name in inside for folder in PurePosixPath(name).parents}
-    folders = {
-        PurePosixPath(path.relative_to(directory).as_posix())
-        for path in directory.rglob("*")
-        if path.is_dir() and not path.is_symlink()
-    }
+    parents = {directory / folder for name in inside for folder in PurePosixPath(name).parents}
+    folders = {one for one in directory.rglob("*") if one.is_dir() and not one.is_symlink()}
     if folders - parents:
         return False  # an empty directory is no part of a release
     return not inside or (own is not None and inside.keys() <= own)

@@ -101,9 +101,8 @@ def complete(
         program = files("shoal.release.loaders").joinpath(POOLING).read_text("utf-8")
         (staged / POOLING).write_text(program, "utf-8", newline="\n")
         unsure = "not to be used" if judging.follows_values(release.manifest) else "approximate"
-        told = TOLD.format(
-            tables=tables, rows=release.rows, column=column.name, status=status, unsure=unsure
-        )
+        about = {"tables": tables, "rows": release.rows, "column": column.name}
+        told = TOLD.format(**about, status=status, unsure=unsure)
         (staged / README).write_text(f"{told}\n\n{reason}\n", "utf-8", newline="\n")
     names = [str(Path(directory) / name) for name in (LONG, POOLING, README)]
     return {"files": names, "tables": tables, "status": status, "reason": reason}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from shoal.ask.ask import Ask
     from shoal.principles.base import Principle
     from shoal.principles.requirement import Requirement
+    from shoal.table.coded import Coded
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
     from shoal.table.sensitive import Sensitive
@@ -106,20 +107,27 @@ def consider(
     facts["achievable"] = known.achievable
     facts["limits"] = {one.parameter: asdict(one) for one in known.limits}
     if facts["achievable"] is False:
-        facts["reason"] = getattr(crowd_of(principle, value, coded.whom), "text", None)
-        facts["remedies"] = [
-            one.to_dict() | {"narrower": [each.to_dict() for each in one.narrower()]}
-            for one in remedies(asked, value, len(coded))
-        ]
-        facts["apart"] = beside_heap(asked, value, coded.whom)
-        if gone := left_out(principle, value, len(coded)):
-            facts["fix"] = [("suppress", gone[1])]
+        facts |= _ways_out(asked, value, coded)
     widths = principle.widths
     if {"epsilon", "m"} <= set(facts["numbers"]) and widths and value is not None:
         ranked = Ranked.of(value.columns[0])
         points = islice(ranked.frontier(relative=widths.relative), POINTS)
         facts["frontier"] = [{"m": one.m, "bound": one.epsilon_bound} for one in points]
     return facts
+
+
+def _ways_out(asked: Requirement, value: Sensitive | None, coded: Coded) -> dict[str, object]:
+    """Return which rows are in the way of a requirement, and what helps."""
+    gone = left_out(asked.principle, value, len(coded))
+    return {
+        "reason": getattr(crowd_of(asked.principle, value, coded.whom), "text", None),
+        "remedies": [
+            one.to_dict() | {"narrower": [each.to_dict() for each in one.narrower()]}
+            for one in remedies(asked, value, len(coded))
+        ],
+        "apart": beside_heap(asked, value, coded.whom),
+        "fix": [("suppress", gone[1])] if gone else [],
+    }
 
 
 def _fewest_rows(table: pl.DataFrame, schema: Schema) -> pl.DataFrame | None:

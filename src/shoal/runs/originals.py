@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from shoal.ask.ask import Ask
 
-    Members = tuple[pl.DataFrame, str | None, dict[str, Any]]
+    Members = tuple[pl.DataFrame, str | None, dict[str, int]]
 
 
 def read_original(source: Any, said: Ask) -> pl.DataFrame:

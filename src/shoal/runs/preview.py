@@ -48,7 +48,7 @@ class BeforeAfter:
     before: tuple[tuple[str | None, ...], ...] = ()
 
     def beside(self, table: pl.DataFrame, schema: Schema) -> BeforeAfter:
-        """Return it with the same rows of the original table, spelled as the release spells them."""
+        """Return it with the same rows of the original, spelled as the release spells them."""
         plain = with_date_formats(table, schema, "quasi").read_numbers(table, "quasi")
         before = tuple(tuple(_cell(plain, name, row) for name in self.columns) for row in self.rows)
         after = tuple(

@@ -205,7 +205,7 @@ def _of_package(data: bytes, name: str, kind: str, reads: str) -> pl.DataFrame:
     return hold_times(pl.DataFrame([_plain_column(column) for column in columns]))
 
 
-def _labelled(column: pl.Series, labels: Mapping[Any, str]) -> pl.Series:
+def _labelled(column: pl.Series, labels: Mapping[object, str]) -> pl.Series:
     """Return the labels of a column whose every value has one, otherwise its values."""
     values = (column.fill_nan(None) if column.dtype.is_float() else column).drop_nulls().unique()
     if not labels or not {*values} - {""} <= {*labels}:
