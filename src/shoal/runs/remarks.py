@@ -101,9 +101,9 @@ def alike_outside(release: ReleaseData, before: Groups) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence about a run, its options named as data; `warning` where something may be amiss.
+    """A sentence about a run, its options named as data; `warning` where something may be wrong.
 
-    `roles` says that it is no news to owners who gave every column its role.
+    `roles` says that owners who gave every column its role know it already.
     """
 
     sentence: str
