@@ -121,3 +121,16 @@ def test_what_the_page_quotes_is_there_to_be_chosen() -> None:
     roles = {one for text in texts for one in re.findall(r"“\{\{ roles\.(\w+) \}\}”", text)}
     assert roles
     assert roles <= ROLES.keys()
+
+
+def test_the_landing_page_has_three_doors_of_three_to_five_pages() -> None:
+    page = (DOCS / "index.md").read_text("utf-8")
+    doors = re.findall(r"^### (I .+)\n((?:(?!^##).*\n)+)", page, re.MULTILINE)
+    assert [name for name, _ in doors] == ["I publish", "I analyse", "I check or attack"]
+    for _, steps in doors:
+        pages = re.findall(r"^\d\. \[.+?\]\((.+?\.md)\)", steps, re.MULTILINE)
+        assert 3 <= len(pages) <= 5
+        assert all((DOCS / one).exists() for one in pages)
+    before, commands = re.split(r"^```sh\n", page, maxsplit=1, flags=re.MULTILINE)
+    assert "assets/andy.svg" in before
+    assert len(re.findall(r"^shoal ", commands.partition("```")[0], re.MULTILINE)) == 2

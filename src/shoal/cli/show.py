@@ -41,9 +41,9 @@ TRIED = (  # what can be asked of releases that are only tried
 )
 
 TABLE_HELP = (
-    "CSV, TSV, JSON lines, Parquet, Arrow or Excel, also packed by gzip or zstd; several files, a "
-    "directory or a pattern are one table; - is standard input; sqlite:///people.db, "
-    "duckdb:///people.duckdb or postgresql://host/name is a database."
+    "CSV, TSV, JSON lines, Parquet, Arrow or Excel, also packed by gzip or zstd. Several files, a "
+    "directory or a pattern are one table. - is standard input. A database is sqlite:///people.db, "
+    "duckdb:///people.duckdb or postgresql://host/name."
 )
 Table = Annotated[str, typer.Argument(metavar="TABLE", help=TABLE_HELP, show_default=False)]
 Tables = Annotated[list[str], typer.Argument(metavar="TABLE", help=TABLE_HELP, show_default=False)]

@@ -312,7 +312,11 @@ def learn_sentence(release: dict[str, Any], own: dict[str, Any]) -> str:
                 "taken together."
             )
         elif worst is not None:
-            so = "come out as before" if worst["apart"] <= LARGE else "are only roughly as before"
+            so = (
+                "stay nearly as they were"
+                if worst["apart"] <= LARGE
+                else "are only roughly what they were"
+            )
             said.append(
                 f"The shares and means of single columns {so}: at most {percent(worst['apart'])} "
                 f"of the rows move to another band ({worst['column']})."
