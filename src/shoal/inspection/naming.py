@@ -186,7 +186,7 @@ def _parted(words: Sequence[str]) -> tuple[set[str], Sequence[str]]:
     count = 0
     while count < len(low) and low[count] in known.titles | known.posts:
         count += 1
-    titles = known.titles.intersection(low[:count])
+    titles = {*low[:count]} & known.titles
     return (titles, words[count:]) if titles else (set(), words)
 
 
