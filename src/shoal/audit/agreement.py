@@ -64,7 +64,7 @@ def _digests(manifest: Manifest) -> Found:
         yield len(tables) + bool(parts) != 1, f"'digests' has to name one table {stem}"
         own |= {*tables, *parts}
     for name in digests.keys() - own:
-        yield True, f"'digests' names {name[:40]!r}, which is no file of a release"
+        yield True, f"'digests' names {name[:40]!r}, which is not a file of a release"
     both = {REPORT, CODEBOOK} <= digests.keys()
     yield not both, f"'digests' has to name {REPORT} and {CODEBOOK}"
 
@@ -149,7 +149,7 @@ def _linked(manifest: Manifest) -> Found:
         try:
             check_linked_name(name)
         except UsageError:
-            yield True, f"'tables' names {name[:40]!r}, which is no linked table"
+            yield True, f"'tables' names {name[:40]!r}, which is not a linked table"
         names = [column.name for column in said.columns]
         own = len({*names}) < len(names) or {RESERVED, PERSON} & {*names}
         twice = f"'tables', {name!r} has two columns of one name, or one with a reserved name"

@@ -88,7 +88,7 @@ GUESSES = (0.01, 0.05, 0.1)  # of the spread: how near a guess has to be
 
 @dataclass(frozen=True, repr=False)
 class Attack(Brief):
-    """What attackers reach: without knowing anybody, and where the original is theirs to link."""
+    """How often attackers guess right, with and without the original table to link with."""
 
     vulnerability: tuple[Vulnerability, ...]
     guesses: tuple[Guessing, ...] = ()

@@ -59,8 +59,8 @@ def coarsen(
 
     Both together reveal no more than the finer one, and the coarser one keeps its guarantees. The
     form is kept where it shows boxes alone (`intervals`, `bounds`), and is `intervals` otherwise.
-    Other columns that stand beside the people of two tables are left out: beside values they would
-    tell whose those are.
+    Shoal leaves out other columns of the people table, because next to the values they would show
+    whose values these are.
 
     Parameters
     ----------

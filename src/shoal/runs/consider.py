@@ -110,16 +110,6 @@ def consider(
     return facts
 
 
-def _foreseen(
-    run: Run, asked: Requirement, full: Requirement
-) -> tuple[Coded, Sensitive | None, RequirementPlan]:
-    """Return what is known of a requirement before a search, and of what."""
-    coded, _ = coded_for(run, asked)
-    value = coded.value(full.columns) if full.columns else None
-    _check_limits(asked, value, len(coded))
-    return coded, value, asked.principle.outlook(value, len(coded))
-
-
 def _ways_out(asked: Requirement, value: Sensitive | None, coded: Coded) -> dict[str, object]:
     """Return which rows are in the way of a requirement, and what helps."""
     gone = left_out(asked.principle, value, len(coded))
@@ -132,6 +122,16 @@ def _ways_out(asked: Requirement, value: Sensitive | None, coded: Coded) -> dict
         "apart": beside_heap(asked, value, coded.whom),
         "fix": [("suppress", gone[1])] if gone else [],
     }
+
+
+def _foreseen(
+    run: Run, asked: Requirement, full: Requirement
+) -> tuple[Coded, Sensitive | None, RequirementPlan]:
+    """Return what is known of a requirement before a search, and of what."""
+    coded, _ = coded_for(run, asked)
+    value = coded.value(full.columns) if full.columns else None
+    _check_limits(asked, value, len(coded))
+    return coded, value, asked.principle.outlook(value, len(coded))
 
 
 def _fewest_rows(table: pl.DataFrame, schema: Schema) -> pl.DataFrame | None:

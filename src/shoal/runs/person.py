@@ -58,7 +58,7 @@ def person(
     """
     place = Path(directory)
     if not place.is_dir():
-        msg = f"{place.name!r} is no release directory."
+        msg = f"{place.name!r} is not a release directory."
         raise UsageError(msg)
     said = Ask() if schema is None else checked(read_settings(schema)).ask
     table = read_original(original, said)

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence about a run, its options named as data; `warning` where something may be amiss.
+    """A sentence about a run, its options named as data; `warning` where something may be wrong.
 
-    `roles` says that it is no news to owners who gave every column its role.
+    `roles` says that owners who gave every column its role know it already.
     """
 
     sentence: str
