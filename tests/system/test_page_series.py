@@ -72,6 +72,11 @@ def test_a_later_round_is_no_way_around_a_release_that_was_taken(tmp_path):
             made = client.post(f"{place}/round", data=known).headers["location"]
             assert 'data-testid="second"' in finished(client, made, alone=False)
             assert client.get(f"{made}/release.zip").status_code == 422
+        # Of a series beside a release, a coarser one of either is a second one of the other.
+        other = publish(client, place, require="EpsilonM(epsilon=1000, m=2)", **ROUND)
+        shown = finished(client, other, alone=False)
+        assert 'data-testid="second"' in shown
+        assert "and take that one" not in words(shown)
 
 
 def test_what_a_round_needs_is_said(tmp_path):
