@@ -316,7 +316,7 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(word: str) -> float:
-    msg = f"{word} is no number"
+    msg = f"{word} is not a number"
     raise InputError(msg)
 
 

@@ -20,6 +20,17 @@ def test_the_readme_is_short():
     assert README.count("\n") < 150
 
 
+def test_it_opens_with_one_picture_of_what_comes_out_and_two_commands():
+    opening = README.partition("\n```\n")[0]
+    assert re.findall(r"!\[.+\]\((.+)\)", README) == ["docs/assets/report.png"]
+    assert "docs/assets/report.png" in opening
+    commands = opening.partition("```sh\n")[2].splitlines()
+    assert [re.split(r"[ =]", one)[:2] for one in commands] == [
+        ["make", "demo"],
+        ["export", "PATH"],
+    ]
+
+
 def test_every_link_of_the_readme_leads_somewhere():
     links = re.findall(r"\]\(([^)#:]+)[)#]", README)
     assert "docs/limits.md" in links

@@ -10,6 +10,7 @@ import pytest
 from documentation.pages import script
 
 listing = script("sentences")
+LONG = 20  # words of a sentence, on average
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,14 @@ def listed() -> list[Any]:
 )
 def test_every_kind_of_sentence_is_there(listed, part, said):
     assert any(said in one.text for one in listed if one.part == part)
+
+
+def test_sentences_are_short_and_say_who_acts(listed):
+    for part in {one.part for one in listed}:
+        words = [one.words for one in listed if one.part == part]
+        assert sum(words) / len(words) <= LONG, part
+    riddles = re.compile(r"\b(whoever|somebody|so many)\b", re.IGNORECASE)
+    assert [one for one in listed if riddles.search(one.text)] == []
 
 
 def test_what_is_no_sentence_is_not_listed(listed):

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 import shoal
-from documentation.pages import script, tried
+from documentation.pages import PAGES, name_of, script, tried
 from shoal.web.draft import ROLES
 
 words = script("words_shown")
 DOCS = Path(__file__).parents[2] / "docs"
+PROMISE = re.compile(r"guesses one of the \w+ listed for a \w+'s group")
+NEAR = 900  # characters within which a sentence stands beside another
 SAID = [
     ("limits.md", "## Minimality", "`Freeform`"),
     ("limits.md", "## Several rows of one person", "--person"),
@@ -45,6 +47,26 @@ def test_the_page_says_the_words_that_the_glossary_gives_to_it() -> None:
     _, _, *phrases = re.findall(r"^\| (.+?) \|", table, re.MULTILINE)
     assert len(phrases) >= 15
     assert [one for one in phrases if words.plain(one).lower() not in spoken] == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        one
+        for one in (*PAGES, DOCS / "llms.txt")
+        if PROMISE.search(" ".join(one.read_text("utf-8").split()))
+    ],
+    ids=name_of,
+)
+def test_the_promise_stands_whole_and_beside_its_assumption(page: Path) -> None:
+    """Wherever a page says what a guess of a listed value reaches, it says what any other does."""
+    text = " ".join(page.read_text("utf-8").split())
+    for found in PROMISE.finditer(text):
+        after = text[found.end() : found.end() + NEAR]
+        assert re.search(r"within .+? with a chance of at most 1 in ", after)
+        assert re.search(r"[Aa]ny other guess", after)
+        for words in ("group", "equally likely", "nothing else"):
+            assert words in after.partition("ther guess")[2], words
 
 
 def section(page: Path, anchor: str) -> list[str]:
@@ -99,3 +121,16 @@ def test_what_the_page_quotes_is_there_to_be_chosen() -> None:
     roles = {one for text in texts for one in re.findall(r"“\{\{ roles\.(\w+) \}\}”", text)}
     assert roles
     assert roles <= ROLES.keys()
+
+
+def test_the_landing_page_has_three_doors_of_three_to_five_pages() -> None:
+    page = (DOCS / "index.md").read_text("utf-8")
+    doors = re.findall(r"^### (I .+)\n((?:(?!^##).*\n)+)", page, re.MULTILINE)
+    assert [name for name, _ in doors] == ["I publish", "I analyse", "I check or attack"]
+    for _, steps in doors:
+        pages = re.findall(r"^\d\. \[.+?\]\((.+?\.md)\)", steps, re.MULTILINE)
+        assert 3 <= len(pages) <= 5
+        assert all((DOCS / one).exists() for one in pages)
+    before, commands = re.split(r"^```sh\n", page, maxsplit=1, flags=re.MULTILINE)
+    assert "assets/andy.svg" in before
+    assert len(re.findall(r"^shoal ", commands.partition("```")[0], re.MULTILINE)) == 2

@@ -72,7 +72,7 @@ def test_values_beside_a_heap_are_offered_to_be_protected_apart(zeros, low):
     assert (said is not None) == reachable(others, text) == (zeros < 96)
     if said is not None:
         which = "other than 0" if low else "above 0"
-        assert said.startswith(f"protect pay {which} apart, if it is no secret who has 0")
+        assert said.startswith(f"protect pay {which} apart, if it is not secret who has 0")
         assert f"the {others.height} other rows" in said
         assert said in str(refused.value)
     assert consider(table, schema, "KAnonymity(k=5)")["apart"] is None

@@ -198,7 +198,7 @@ def test_dry_run_counts_rows_as_rows_and_people_as_people(tmp_path: Path, place:
     whose = ("--quasi", "age", "--sensitive", "pay", "--person", "who")
     what = ("--require", "KAnonymity(k=5)", "--output", place / "out", "--dry-run")
     asked = ("anonymize", stays, *whose, *what)
-    assert "up to 120 rows about 60 people" in " ".join(shoal(*asked).out.split())
+    assert "up to 120 rows of 60 people" in " ".join(shoal(*asked).out.split())
     found = shoal(*asked, "--json").json()
     assert (found["rows"], found["people"]) == (120, 60)
 

@@ -411,7 +411,7 @@ def test_a_file_that_a_manifest_lists_belongs_to_a_release_or_is_refused(
         (place / "out" / "manifest.json").write_text(json.dumps(said), "utf-8")
         outcome = shoal("audit", place / "out")
         assert outcome.code == 2
-        assert f"'{name}', which is no file of a release" in outcome.said
+        assert f"'{name}', which is not a file of a release" in outcome.said
 
 
 def test_a_sheet_does_not_say_when_it_was_made(table: Path, place: Path) -> None:

@@ -84,7 +84,7 @@ def test_the_chance_of_being_found_is_one_number(way, tmp_path):
         assert "finding a person threshold" in page
     if way == "two-tables":
         assert quasi == 1
-        assert "Only where it is no secret who is in the table" in report
+        assert "Only if it is not secret who is in the table" in report
 
 
 @pytest.mark.parametrize("way", WAYS)

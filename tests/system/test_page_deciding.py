@@ -193,7 +193,7 @@ def test_no_remedy_accepts_everything(page):
             asked = require(client, place, text)
             assert "Not achievable" in asked
             assert not re.search(r"1 in 1\b|size: 1\b|[mlk]=1\)", words(asked))
-        apart = "What would also help: protect income above 0 apart, if it is no secret who has 0"
+        apart = "What would also help: protect income above 0 apart, if it is not secret who has 0"
         assert apart in words(require(client, place, "EpsilonM(epsilon=2, m=5)"))
 
 
@@ -261,12 +261,15 @@ require = ["cost: FrequencyL(l=3)"]
         place = upload(client, "patient,age,cost,weight\n" + rows)
         client.post(f"{place}/schema", data={"schema": said})
         client.post(f"{place}/answers", data={"answer": "as_proposed"})
-        client.get(place)
+        counting, ready = bar(client.get(place).text)
+        assert "is counting how many rows will go" in counting
+        assert not ready  # what is asked for now has no price yet, so that nobody knows
         price = client.get(f"{place}/price").text
+        assert bar(price)[1]
         ended = finished(client, client.post(f"{place}/publish", data={}).headers["location"])
         (gone,) = re.findall(r"rows left out</dt><dd>(\d+)</dd>", ended)
         assert int(gone) > 0
-        assert f"{int(gone)}: people with more rows than are published of one person" in ended
+        assert f"{int(gone)}: rows of people who have more than is published of one person" in ended
         told = words(rows_lost(price))
         assert ("one row of each person stays, drawn at random" in told) == (gone == "20")
         assert told.startswith(f"{int(gone)} of 240 rows ({percent(int(gone) / 240)}) will go, bec")

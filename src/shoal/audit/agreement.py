@@ -13,12 +13,14 @@ from shoal.audit.verdict import exposed_columns
 from shoal.errors import InputError, UsageError
 from shoal.exact import read_share
 from shoal.notation import parse
+from shoal.release.layout import ADVERSARY
 from shoal.release.makers import maker_of
 from shoal.release.manifest import COUNTS, HELD, REPORT
 from shoal.table.files import part_files, tables_named
 from shoal.table.forms import CODEBOOK, MEANS, TWO_TABLES, stems
 from shoal.table.schema import PERSON, RESERVED
 from shoal.table.trimming import read_trim
+from shoal.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +64,7 @@ def _digests(manifest: Manifest) -> Found:
         yield len(tables) + bool(parts) != 1, f"'digests' has to name one table {stem}"
         own |= {*tables, *parts}
     for name in digests.keys() - own:
-        yield True, f"'digests' names {name[:40]!r}, which is no file of a release"
+        yield True, f"'digests' names {name[:40]!r}, which is not a file of a release"
     both = {REPORT, CODEBOOK} <= digests.keys()
     yield not both, f"'digests' has to name {REPORT} and {CODEBOOK}"
 
@@ -107,6 +109,8 @@ def _kind(manifest: Manifest) -> Found:
         "a heterogeneous release must have 'adversary' and null as 'groups', and any other must "
         "have 'groups' and no 'adversary'",
     )
+    told = manifest.shoal != __version__ or manifest.adversary in (None, [*ADVERSARY])
+    yield not told, "'adversary' is not what this version of Shoal says"
     yield (
         manifest.nodes and (alone or manifest.people or manifest.coarsened_from),
         "'nodes' needs groups, and cannot be combined with 'people' or 'coarsened_from'",
@@ -145,7 +149,7 @@ def _linked(manifest: Manifest) -> Found:
         try:
             check_linked_name(name)
         except UsageError:
-            yield True, f"'tables' names {name[:40]!r}, which is no linked table"
+            yield True, f"'tables' names {name[:40]!r}, which is not a linked table"
         names = [column.name for column in said.columns]
         own = len({*names}) < len(names) or {RESERVED, PERSON} & {*names}
         twice = f"'tables', {name!r} has two columns of one name, or one with a reserved name"

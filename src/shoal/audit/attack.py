@@ -88,7 +88,7 @@ GUESSES = (0.01, 0.05, 0.1)  # of the spread: how near a guess has to be
 
 @dataclass(frozen=True, repr=False)
 class Attack(Brief):
-    """What attackers reach: without knowing anybody, and where the original is theirs to link."""
+    """How often attackers guess right, with and without the original table to link with."""
 
     vulnerability: tuple[Vulnerability, ...]
     guesses: tuple[Guessing, ...] = ()
@@ -135,10 +135,7 @@ def attack_releases(
     hierarchies: Mapping[str, object] | None = None,
     model: Model | None = None,
 ) -> Attack:
-    """Attack releases (see `shoal.attack`).
-
-    `model` guesses the values of members and controls by a model of all groups together.
-    """
+    """Attack releases (see `shoal.attack`); `model` guesses by a model of all groups together."""
     if isinstance(distance, str):
         distance = Distance.read(distance)
     if not releases:

@@ -334,7 +334,7 @@ def uneven_weights(published: pl.DataFrame, manifest: Manifest) -> list[str]:
     plain = manifest_schema(manifest).read_numbers(published.select(name), "other")[name]
     odd = no_weights(plain)
     if odd.any():
-        return [f"The survey weight {name!r} has {odd.sum():,} cells that are no weight."]
+        return [f"The survey weight {name!r} has {odd.sum():,} cells that are not weights."]
     kinds = published.group_by(RESERVED).agg(pl.col(name).n_unique().alias("#kinds"))["#kinds"]
     if not (kinds > 1).any():
         return []

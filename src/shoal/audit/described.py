@@ -77,9 +77,9 @@ def _odd(column: StatedColumn) -> Found:
     yield column.domain is None, "lacks 'domain'"
     unfit = f"has the kind {kind}, which does not fit the type {column.type}"
     yield column.type not in FITS[kind], unfit
-    yield column.hierarchy is not None and kind != "node", "has a hierarchy and is no node"
+    yield column.hierarchy is not None and kind != "node", "has a hierarchy but is not a node"
     grid = column.step is not None or column.bounds is not None
-    yield grid and kind != "interval", "has a step or bounds and is no interval"
+    yield grid and kind != "interval", "has a step or bounds but is not an interval"
     odd = isinstance(column.domain, list) is (kind == "node")
     yield odd, f"has a 'domain' that does not fit the kind {kind}"
     if kind == "interval":
@@ -87,7 +87,7 @@ def _odd(column: StatedColumn) -> Found:
         yield third, "has a 'domain' with a third element, which is not null"
     elif kind == "set":
         labels = column.values and all(isinstance(one, str) for one in column.values)
-        yield not labels, "has a 'domain' that is no list of labels"
+        yield not labels, "has a 'domain' that is not a list of labels"
         yield len(set(column.values)) < len(column.values), "has a label twice"
 
 
@@ -151,6 +151,8 @@ def check_done(
     for column in columns:
         name, trim = column.name, column.trim
         if not trim.words or name not in table.columns or column.survey_weight:
+            continue
+        if column.step is not None:  # regions end where the grid says
             continue
         cells = table[name].unique().drop_nulls().cast(pl.String)
         if column.has_ends:

@@ -263,7 +263,7 @@ def _measure_parts(
     parts = find_parts(directory, RELEASE, manifest.digests)
     if parts is None or not manifest.grouped or manifest.in_series:
         msg = (
-            f"{directory.name!r} is no release of groups in part files, so it is audited on one "
+            f"{directory.name!r} is not a release of groups in part files, so it is audited on one "
             f"machine. Leave out {option('engine')}."
         )
         raise UsageError(msg)

@@ -60,7 +60,7 @@ def read_manifest(directory: Path) -> Manifest:
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode):
-            msg = f"{name!r} is not a release directory: {MANIFEST} is no ordinary file."
+            msg = f"{name!r} is not a release directory: {MANIFEST} is not an ordinary file."
             raise InputError(msg)
         if found.st_size > SIZE:
             msg = f"{MANIFEST} in {name!r} has {found.st_size:,} bytes, more than a manifest has."
@@ -244,7 +244,7 @@ def find_parts(directory: Path, stem: str, stated: Iterable[str]) -> PartFiles |
     for name in names:
         path = directory / name
         if not is_ordinary(path):
-            msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
+            msg = f"{directory.name!r} has no {name}, or it is not an ordinary file."
             raise InputError(msg)
         with _whole(path), path.open("rb") as raw:  # Polars opens no name that is not UTF-8
             file = pl.scan_parquet(raw, glob=False)
@@ -262,7 +262,7 @@ def only_file(directory: Path, stem: str, stated: Iterable[str]) -> Path:
     """Return the file of a table that comes in one, among those that a manifest states."""
     (name,) = (name for name in stated if name in tables_named(stem))
     if not is_ordinary(directory / name):
-        msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
+        msg = f"{directory.name!r} has no {name}, or it is not an ordinary file."
         raise InputError(msg)
     return directory / name
 

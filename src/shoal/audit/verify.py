@@ -131,10 +131,10 @@ class Audit(Brief, Shown):
     With a person column, `people` is the number of people. `alone` counts those who are the only
     one of their group with their number of rows. `rows_known` says whether a reader may know these
     numbers. Groups and descriptions are then counted in people.
-    `reading` says how the cells of the release are to be read. `warnings` are what else a reader of
-    the files should know. `exposed` is what columns that are published unchanged add to what a
-    reader learns. It is None for a table without a manifest. `stated` is what only the owner can
-    know. `report` says whether the report was compared with the files.
+    `reading` says how the cells of the release are to be read. `warnings` are further things
+    that a reader of the files should know. `exposed` is what columns that are published unchanged
+    add to what a reader learns. It is None for a table without a manifest. `stated` is what only
+    the owner can know. `report` says whether the report was compared with the files.
     """
 
     _brief = ("rows", "groups", "holds", "verdict")

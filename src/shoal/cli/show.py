@@ -41,9 +41,9 @@ TRIED = (  # what can be asked of releases that are only tried
 )
 
 TABLE_HELP = (
-    "CSV, TSV, JSON lines, Parquet, Arrow or Excel, also packed by gzip or zstd; several files, a "
-    "directory or a pattern are one table; - is standard input; sqlite:///people.db, "
-    "duckdb:///people.duckdb or postgresql://host/name is a database."
+    "CSV, TSV, JSON lines, Parquet, Arrow or Excel, also packed by gzip or zstd. Several files, a "
+    "directory or a pattern are one table. - is standard input. A database is sqlite:///people.db, "
+    "duckdb:///people.duckdb or postgresql://host/name."
 )
 Table = Annotated[str, typer.Argument(metavar="TABLE", help=TABLE_HELP, show_default=False)]
 Tables = Annotated[list[str], typer.Argument(metavar="TABLE", help=TABLE_HELP, show_default=False)]
@@ -221,6 +221,13 @@ def heed() -> None:
 def worked() -> float:
     """Return the seconds that the processor has worked for this command so far."""
     return round(time.process_time(), 3)
+
+
+def add_up(started: float, phases: dict[str, float]) -> dict[str, float]:
+    """Return what every phase took, with what came before them and what belongs to none."""
+    found = {"start": started, **phases}
+    other = round(worked() - sum(found.values()), 3)
+    return found | ({"other": other} if other > 0 else {})
 
 
 @contextmanager

@@ -29,7 +29,7 @@ class Composite(Distance):
     Parameters
     ----------
     distances : the distances, one or more.
-    weights : one number a distance; 1 for each by default.
+    weights : one number for each distance; 1 by default.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Composite(Distance):
             return
         weights = self.weights if isinstance(self.weights, tuple | list) else ()
         if len(weights) != len(parts) or not all(is_number(w) and w >= 0 for w in weights):
-            allowed = f"{len(parts)} numbers of at least 0, one a distance"
+            allowed = f"{len(parts)} numbers of at least 0, one for each distance"
             raise BadParameter("Composite", "weights", allowed, self.weights)
         object.__setattr__(self, "weights", tuple(weights))
 

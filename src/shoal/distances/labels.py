@@ -160,7 +160,7 @@ def _length(value: object, pair: tuple[object, object]) -> float:
 
 @dataclass(frozen=True, repr=False)
 class Function(Distance):
-    """A person's own Python function of two values, evaluated once over distinct pairs.
+    """Your own Python function of two values, called once for each distinct pair.
 
     Made with `Function.of(f)`. The notation knows it by its name, in this process only: nothing
     that is read from a file can bring code with it.

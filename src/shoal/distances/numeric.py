@@ -143,7 +143,7 @@ class Lp(_Vector):
     Parameters
     ----------
     p : a number of at least 1, or "max" for the largest weighted difference.
-    weights : one number a column; 1 for each by default.
+    weights : one number for each column; 1 by default.
     scale : "domain" divides each column by its range in the table, "none" leaves it as it is. A
         search takes the range of all rows that were offered, an audit that of the published ones;
         that is no wider, so what is near there is near here.
@@ -186,7 +186,7 @@ class Lp(_Vector):
         if self.weights is not None and len(self.weights) != len(sensitive.columns):
             msg = (
                 f"{self!r} has {len(self.weights)} weights for {len(sensitive.columns)} sensitive "
-                f"columns: {sensitive.name}. Give one weight a column."
+                f"columns: {sensitive.name}. Give one weight for each column."
             )
             raise UsageError(msg)
 

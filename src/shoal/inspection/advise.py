@@ -182,7 +182,7 @@ def _useless(profile: Profile) -> str | None:
         what = "every cell is the same" if profile.distinct else "no cell has a value"
         return f"{what}: nothing is lost without it"
     if word := weighing(profile.name):
-        return f"the name suggests a survey weight ({word}), which points at groups"
+        return f"the name suggests a survey weight ({word}), and a weight can reveal other columns"
     return None
 
 

@@ -83,7 +83,7 @@ def _judged(good: int, bad: int, letters: set[str]) -> Scanned:
         )
         return Scanned(MIXED, why, sure=usual)
     name = "latin-1" if letters & {chr(at) for at in (129, 141, 143, 144, 157)} else "cp1252"
-    why = f"Some lines are no UTF-8. As {name} (Western European), they read as words."
+    why = f"Some lines are not UTF-8. As {name} (Western European), they read as words."
     if not usual:
-        why = f"Some lines are no UTF-8. Shoal reads them as {name}: check words with accents."
+        why = f"Some lines are not UTF-8. Shoal reads them as {name}: check words with accents."
     return Scanned(name, why, sure=usual)

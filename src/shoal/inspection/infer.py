@@ -85,7 +85,7 @@ def _text(profile: Profile) -> Inferred:
     if order:
         return Inferred("ordered", why, order)
     if _coded(profile):
-        return Inferred("code", "short marks of letters and digits in a few patterns")
+        return Inferred("code", "short codes of letters and digits in a few patterns")
     if numbers := profile.count(profile.is_number):
         cells = f"{profile.filled:,} cells"
         return Inferred("categorical", f"text: {numbers:,} of {cells} are numbers, the rest not")

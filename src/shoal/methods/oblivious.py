@@ -41,7 +41,8 @@ class Oblivious(Method):
     ----------
     block : rows of the blocks that the table is cut into first, whatever they hold. Blocks that
         cannot be dealt form one group together (blocks of two sizes: two), which has to hold. Then
-        the promise is about each person alone: who knows one's value may be certain of another's.
+        the limit holds for each person alone: a reader who knows one person's value may be certain
+        of another's.
         None by default: the whole table is the only block.
     """
 

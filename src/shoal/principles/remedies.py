@@ -198,7 +198,7 @@ def beside_heap(asked: Requirement, value: Sensitive | None, whom: str = "rows")
         return None
     which = f"above {crowd.low}" if heap == 0 else f"other than {crowd.low}"
     return (
-        f"protect {crowd.column} {which} apart, if it is no secret who has {crowd.low}: the "
+        f"protect {crowd.column} {which} apart, if it is not secret who has {crowd.low}: the "
         f"{many:,} other {whom} can keep {asked!r} in a table of their own"
     )
 

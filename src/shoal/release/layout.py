@@ -302,7 +302,7 @@ class Suppression:
                 )
             kinds = [("", self.capped), *(("linked ", capped) for _, capped in self.linked)]
             sentences += [
-                f"Left out {_rows(capped, kind)} of people with many rows, so that enough "
+                f"Shoal left out {_rows(capped, kind)} of people with many rows, so that enough "
                 "others have the same number of rows."
                 for kind, capped in kinds
                 if capped

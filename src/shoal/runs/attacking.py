@@ -38,9 +38,9 @@ def attack(
     Parameters
     ----------
     releases : release directories, paths of tables, or frames.
-    schema : the quasi and sensitive columns, for plain tables; the person column of the original,
-        where several rows may be about one person: then people are linked, by their rows and by how
-        many there are, and nothing else is measured.
+    schema : the quasi and sensitive columns, for plain tables. If several rows of the original may
+        be about one person, also its person column: then Shoal links people by their rows and by
+        how many rows they have, and measures nothing else.
     original : the path or frame of the original table, which the attacker links with; with it come
         linking, learning and, for several releases, their intersections, two by two and all
         together. How releases differ needs none.

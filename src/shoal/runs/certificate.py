@@ -41,7 +41,7 @@ def write_scripts(release: str | Path, directory: str | Path) -> Sequence[Path]:
         name = named[0] if named else f"{stem}.parquet"  # which comes in parts
         if name.removeprefix(f"{stem}.") not in TEXT:
             msg = (
-                f"{name} is no table of text that R, Stata and pandas read alike. Publish the "
+                f"{name} is not a text file that R, Stata and pandas read alike. Publish the "
                 "release as csv or tsv, or read it in Python: shoal.measures.read."
             )
             raise UsageError(msg)
@@ -115,7 +115,10 @@ def _write(
 def _check(directory: Path, path: Path) -> None:
     """Raise before any work is done where the certificate could not be written, or should not."""
     if not directory.is_dir():
-        msg = f"{directory.name!r} is no release directory, and only one is certified."
+        msg = (
+            f"{directory.name!r} is not a release directory, and only a release directory gets "
+            "a certificate."
+        )
         raise UsageError(msg)
     if path.suffix == ".pdf":
         msg = (

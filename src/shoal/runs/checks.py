@@ -78,7 +78,7 @@ def _check_column(said: Settings, name: str) -> None:
     for key, entries in (("hierarchy", ask.hierarchies), ("weight", ask.weights)):
         with said.blame("columns", name, key):
             if name in entries and name not in quasi:
-                msg = f"only quasi columns have a {key}, and {name!r} is none."
+                msg = f"only quasi columns can have a {key}, and {name!r} is not one."
                 raise UsageError(msg)
 
 

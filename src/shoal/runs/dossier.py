@@ -134,7 +134,7 @@ def dossier(
 def _check_places(directory: Path, *paths: Path) -> None:
     """Raise before any work is done where a file could not be written, or should not."""
     if not directory.is_dir():
-        msg = f"{directory.name!r} is no release directory, and a dossier is about one."
+        msg = f"{directory.name!r} is not a release directory, and a dossier is about one."
         raise UsageError(msg)
     for path in paths:
         if path.suffix not in FORMATS:

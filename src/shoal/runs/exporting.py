@@ -34,7 +34,10 @@ def export_file(release: str | Path, output: str | Path) -> Sequence[Path]:
     place, path = Path(release), Path(output)
     package = package_of(path)
     if not place.is_dir():
-        msg = f"{place.name!r} is no release directory, and only one is exported."
+        msg = (
+            f"{place.name!r} is not a release directory, and only a release directory can be "
+            "exported."
+        )
         raise UsageError(msg)
     tables = typed_tables(place)
     alone = len(tables) == 1

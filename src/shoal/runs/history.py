@@ -60,7 +60,7 @@ def read_history(path: str | Path) -> Past:
     except FileNotFoundError:
         return Past(secrets.token_bytes(32), ())
     except (OSError, UnicodeDecodeError) as problem:
-        reason = getattr(problem, "strerror", None) or "it is no text"
+        reason = getattr(problem, "strerror", None) or "it is not text"
         msg = f"Cannot read the history {name!r}: {reason}."
         raise InputError(msg) from None
     try:

@@ -110,7 +110,8 @@ def hold_out(run: Run, table: pl.DataFrame) -> Held:
     count = int(people * _share(run))
     if not count:
         msg = (
-            f"{option('hold_out', run.hold_out)} of {people:,} people is no one. Hold out a larger "
+            f"{option('hold_out', run.hold_out)} of {people:,} people would keep nobody back. "
+            "Hold out a larger "
             "share. An attack needs at least 400 controls to report a difference."
         )
         raise UsageError(msg)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 BARS = 26  # of a picture
 WHOLE_FROM, WHOLE_UNDER = 1e5, 1e15  # numbers that are written without what is behind the point
+SEPARATED_FROM = 1e4  # numbers in which thousands are separated: years are not
 NUMBERS = {"numeric", "latitude", "longitude"}
 
 
@@ -71,13 +72,15 @@ def _histogram(values: pl.Series) -> dict[str, Any] | None:
 
 
 def _said(value: Any) -> str:
-    """Write a number or a day as people do.
+    """Write a number or a day as people do, also where the number is a year.
 
-    >>> _said(50497400.25), _said(0.25), _said(-3.0), _said(1e20)
-    ('50,497,400', '0.25', '-3', '1e+20')
+    >>> _said(50497400.25), _said(0.25), _said(-3.0), _said(1e20), _said(1982.0)
+    ('50,497,400', '0.25', '-3', '1e+20', '1982')
     """
     if not isinstance(value, float):
         return str(value.date())
+    if abs(value) < SEPARATED_FROM:
+        return f"{value:.6g}"
     return f"{value:,.0f}" if WHOLE_FROM <= abs(value) < WHOLE_UNDER else f"{value:,.6g}"
 
 

@@ -79,7 +79,7 @@ def _widths(column: Column, *, rows: bool) -> Iterator[Promise]:
                 (repr(require),),
                 (
                     require.promise_in(column.name, "days" if column.dates else ""),
-                    limit if rows else "`shoal plan` shows what else people can keep.",
+                    limit if rows else f"`shoal plan` about {column.name!r} alone shows more.",
                     *heap,
                 ),
             )

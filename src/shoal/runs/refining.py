@@ -66,10 +66,10 @@ World = tuple[Members, ...]  # of every group that is shown, in the order in whi
 class Refinement(Brief):
     """What a reader refines of a kind of cells, over all tables.
 
-    `told` and `usual` are shares of groups: named by such a reader, and expected by one who takes
-    all values in a cell for equally likely.
+    `told` is the share of groups whose quasi-identifiers such a reader can name, and `usual` the
+    share that a reader expects who considers all values in a cell equally likely.
 
-    `sensitive` is what is learned about sensitive values beyond the groups, 0 where nothing is.
+    `sensitive` is what the reader learns about sensitive values beyond the groups, 0 if nothing.
     """
 
     _brief = ("require", "method", "rows", "told", "usual", "sensitive")

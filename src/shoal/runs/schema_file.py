@@ -313,7 +313,7 @@ def _required(choices: Sequence[Proposal], missing: list[str], rows: int) -> lis
         ]
     if first.missing != "error":
         said += ["", *missing, f"missing = {quoted(first.missing)}"]
-    return [*said, "", 'output = "published"', '# suppress = "1%"  # rows that may be left out', ""]
+    return [*said, "", 'output = "published"', '# suppress = "1%"  # Shoal may remove 1%', ""]
 
 
 def init(

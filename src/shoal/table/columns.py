@@ -150,7 +150,7 @@ class FileLayout:
     encoding : of text; None for UTF-8.
     header_row : the line, from 1, in which columns are named; None for the first one.
     header_lines : in how many lines they are; None for one.
-    skip_last : how many lines at the end are no rows, as totals and notes.
+    skip_last : how many lines at the end are not rows, for example totals and notes.
     missing_codes : for some columns the cells that mean missing.
     """
 

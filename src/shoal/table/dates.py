@@ -172,7 +172,9 @@ def check_format(column: str, said: object) -> str:
     >>> check_format("born", "DD/MM/YYYY")
     'dd/mm/yyyy'
     """
-    allowed = "written with dd, mm (or mon), and yyyy (or yy), as dd/mm/yyyy or 'dd mon yyyy'"
+    allowed = (
+        "written with dd, mm (or mon), and yyyy (or yy), for example dd/mm/yyyy or 'dd mon yyyy'"
+    )
     if not isinstance(said, str):
         raise BadColumnOption(column, "date_format", allowed, said)
     way = said.strip().lower()

@@ -103,7 +103,7 @@ def separated(text: BinaryIO, name: str, layout: FileLayout) -> tuple[BinaryIO, 
 def refuse_encoding(head: bytes, name: str) -> None:
     """Raise where a file is no text, so that it has no encoding to be said."""
     if head.startswith(OTHERS) or head[8:12] == DUCKDB:
-        msg = f"{name!r} is no file of text, so it has no encoding. Omit {option('encoding')}."
+        msg = f"{name!r} is not a text file, so it has no encoding. Omit {option('encoding')}."
         raise UsageError(msg)
 
 
@@ -247,7 +247,7 @@ def _json_lines(data: bytes, name: str) -> pl.DataFrame:
                 raise InputError(msg) from None
         msg = (
             f"{name!r} has a column of mixed types, for example true and 1, or integers of more "
-            "than 38 digits. Write one type a column, and such integers as text."
+            "than 38 digits. Write one type in each column, and such integers as text."
         )
         raise InputError(msg) from None
     check_header(table.columns, name)

@@ -91,7 +91,7 @@ def _walk(nested: Any, above: tuple[str, ...], paths: list[tuple[str, ...]], nam
             elif isinstance(label, str | int | float) and not isinstance(label, bool):
                 paths.append((str(label), *above))
             else:
-                msg = f"In the hierarchy {name!r}, {label!r} is no label."
+                msg = f"In the hierarchy {name!r}, {label!r} is not a label."
                 raise InputError(msg)
     else:
         msg = f"In the hierarchy {name!r}, a node has {nested!r} where nodes or a list should be."

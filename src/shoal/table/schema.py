@@ -48,20 +48,20 @@ PSEUDONYM = "pseudonym"  # the role of a published column of keyed hashes
 
 @dataclass(frozen=True, init=False, repr=False)
 class Schema(Given, AboutColumns):
-    """The role of each column; columns without a role are dropped.
+    """The role of each column; columns without a role are not published.
 
     Parameters
     ----------
-    quasi : names of the columns that could single a person out; they are generalized.
-    sensitive : names of the columns that are protected; they are published as they are.
-    identifying : names of the columns that name a person; they are dropped.
-    other : names of the columns that are published as they are.
-    never_mix : names of quasi columns of which no group holds two values. They are published
-        unchanged, and each combination of them is searched separately.
-    pseudonymize : names of identifying columns that are published as keyed hashes instead.
+    quasi : names of the columns that others may know about a person; Shoal generalizes them.
+    sensitive : names of the columns to protect; Shoal publishes them exactly, in groups.
+    identifying : names of the columns that name a person; Shoal does not publish them.
+    other : names of the columns to publish unchanged.
+    never_mix : names of quasi columns that Shoal publishes exactly: every group has one value of
+        each. It searches each combination of these values separately.
+    pseudonymize : names of identifying columns of which Shoal publishes keyed hashes.
     types : what columns hold, where the cells should not decide: "numeric", "date" (ISO dates and
         timestamps), "latitude", "longitude", or labels, namely "categorical", "code" (digits that
-        are no number), "boolean" and "ordered".
+        are not a number), "boolean" and "ordered".
     order : for categorical quasi columns, their labels in the order that splitting should follow;
         an "ordered" column needs it.
     hierarchies : for quasi columns that are published as nodes of a hierarchy: a file, nested
@@ -76,7 +76,7 @@ class Schema(Given, AboutColumns):
         "unknown".
     linked : the schemas of linked tables, by their names. Their columns can also stand among the
         others, with names such as `visits.diagnosis`, where the run has a linked table `visits`.
-    weights : how much the loss of a quasi column counts in the search. Default: 1.
+    weights : how much the loss of each quasi column counts in the search. Default: 1.
     date_formats : how columns write dates, for example "dd/mm/yyyy" or "dd mon yyyy". Needed where
         the cells do not show it: 03/04/1948 can be two dates.
     round : numbers. Columns are rounded to multiples of them before the search.
@@ -190,7 +190,7 @@ class Schema(Given, AboutColumns):
     def _check_quasi_only(self, what: str, said: Mapping[str, object]) -> None:
         for name in said:
             if name not in self.quasi:
-                msg = f"Column {name!r} has a {what} but is no quasi column."
+                msg = f"Column {name!r} has a {what} but is not a quasi column."
                 raise UsageError(msg)
 
     def _check_grids(self) -> None:

@@ -204,7 +204,8 @@ class _Parser:
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
                 return -self._number(name, node.operand)
         msg = (
-            f"In {brief(self.text)}, column {name!r} holds numbers, and {self._part(node)} is none."
+            f"In {brief(self.text)}, column {name!r} holds numbers, and {self._part(node)} is "
+            "not a number."
         )
         raise UsageError(msg)
 
@@ -214,8 +215,8 @@ class _Parser:
             if read is not None:
                 return Fraction(int(read[0][0]), read[1])
         msg = (
-            f"In {brief(self.text)}, column {name!r} holds dates, and {self._part(node)} is none: "
-            "write it as '1980-12-31'."
+            f"In {brief(self.text)}, column {name!r} holds dates, and {self._part(node)} is not "
+            "a date: write it as '1980-12-31'."
         )
         raise UsageError(msg)
 
@@ -253,7 +254,7 @@ class _Parser:
     def _items(self, node: ast.expr) -> list[ast.expr]:
         if isinstance(node, ast.Set | ast.List | ast.Tuple):
             return node.elts
-        raise self._refusal(node, "a set as {1, 2}")
+        raise self._refusal(node, "a set such as {1, 2}")
 
     def _part(self, node: ast.expr) -> str:
         shown = ast.unparse(node)

@@ -258,7 +258,7 @@ def typed_tables(directory: str | Path) -> dict[str, pl.DataFrame]:
 
     place = Path(directory)
     if is_address(str(directory)) or not place.is_dir():
-        msg = f"{place.name!r} is no release directory."
+        msg = f"{place.name!r} is not a release directory."
         raise InputError(msg)
     published = open_checked(place)
     manifest, schema = published.stated, published.schema

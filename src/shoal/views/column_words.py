@@ -25,6 +25,8 @@ ROLES = {
 
 
 WHOLE = EXACT, AT_FIRST = "published exactly", "published as it was at first"
+MEAN, HASH = "the mean of its group", "replaced by a keyed hash"
+UNMEASURED = "not measured"
 
 
 def columns(facts: Facts) -> list[dict[str, Any]]:
@@ -39,7 +41,7 @@ def columns(facts: Facts) -> list[dict[str, Any]]:
         name, role = one["name"], one["role"]
         entry: dict[str, Any] = {"name": name, "role": ROLES[role], "lost": None, "strip": None}
         if role == "quasi" and name not in widths:  # its table cannot be read as is stated
-            entry |= {"done": "not measured", "cell": ""}
+            entry |= {"done": UNMEASURED, "cell": ""}
         elif role == "quasi":
             wide = widths[name]
             exact = apart or wide["exact"] >= 1
@@ -52,9 +54,9 @@ def columns(facts: Facts) -> list[dict[str, Any]]:
         elif role == "sensitive":
             entry |= _protected(name, asked, release) | {"done": whole}
         elif role == PSEUDONYM:
-            entry |= {"done": "replaced by a keyed hash", "cell": ""}
+            entry |= {"done": HASH, "cell": ""}
         else:
-            done = "the mean of its group" if one.get("survey_weight") else whole
+            done = MEAN if one.get("survey_weight") else whole
             entry |= {"done": done, "cell": ""}
         found.append(_rounded(entry, one))
     for table, said in release.get("tables", {}).items():
@@ -127,12 +129,13 @@ def told(facts: Facts) -> str:
     coarse = sum(one.endswith("made coarser") for one in done)
     trimmed = sum(", then " in one for one in done if not one.endswith("made coarser"))
     kept = sum(one in WHOLE for one in done)
-    others = len(done) - coarse - trimmed - kept
     then = ", as of each person's first release in the series" if later_round(release) else ""
     said = [
         (coarse, "was", "were", "made coarser"),
         (trimmed, "was", "were", "rounded or cut off"),
-        (others, "holds", "hold", "means, hashes or what was not measured"),
+        (done.count(MEAN), "holds", "hold", "the mean of each group"),
+        (done.count(HASH), "holds", "hold", "keyed hashes"),
+        (done.count(UNMEASURED), "was", "were", "not measured"),
         (kept, "is", "are", f"exact{then}"),
     ]
     apart = release["form"] == TWO_TABLES

@@ -150,7 +150,7 @@ def may_publish(facts: dict[str, Any]) -> str:
         return f"Yes, subject to {marked}the limitations below."
     if release["form"] == TWO_TABLES:
         return (
-            "Only where it is no secret who is in the table: the columns that may be known are "
+            "Only if it is not secret who is in the table: the columns that may be known are "
             "published exactly. There, yes, subject to the limitations below."
         )
     if release["threshold"] > verdict.USUAL:
@@ -312,7 +312,11 @@ def learn_sentence(release: dict[str, Any], own: dict[str, Any]) -> str:
                 "taken together."
             )
         elif worst is not None:
-            so = "come out as before" if worst["apart"] <= LARGE else "are only roughly as before"
+            so = (
+                "stay nearly as they were"
+                if worst["apart"] <= LARGE
+                else "are only roughly what they were"
+            )
             said.append(
                 f"The shares and means of single columns {so}: at most {percent(worst['apart'])} "
                 f"of the rows move to another band ({worst['column']})."

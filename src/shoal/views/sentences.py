@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -210,9 +211,9 @@ def of_gaps(release: Mapping[str, Any]) -> str:
 def left_out(release: Mapping[str, Any]) -> list[tuple[int, str]]:
     """Return how many rows were left out for which reason."""
     reasons = (
-        (release.get("dropped"), "missing values"),
-        (release.get("suppressed"), "so that the requirements hold, or the others lose less"),
-        (release.get("capped"), "people with more rows than are published of one person"),
+        (release.get("dropped"), "excluded because of missing values"),
+        (release.get("suppressed"), "suppressed: the requirements hold, or the others lose less"),
+        (release.get("capped"), "rows of people who have more than is published of one person"),
         (release.get("held_out"), "kept back at random as a control group, to measure attacks"),
     )
     return [(number, why) for number, why in reasons if number]
@@ -255,7 +256,11 @@ def limits(release: Mapping[str, Any]) -> list[Said]:
     protected = [one["name"] for one in release["columns"] if one["role"] == "sensitive"]
     known = "The numbers are about readers who know the columns marked “may be known”."
     if protected:
-        known += f" A reader who knows a person’s exact {several(protected)} can find the row."
+        alone = ", even one of them alone," if len(protected) > 1 else ""
+        known += (
+            f" A reader who knows a person’s exact {several(protected)}{alone} can find the row if "
+            "no other row has the same."
+        )
     said: list[Said] = [("Readers who know more.", known), isolating(release)]
     if not release.get("people"):
         said.insert(0, ROWS)
@@ -270,8 +275,8 @@ def limits(release: Mapping[str, Any]) -> list[Said]:
         said.append(NESTED)
     said += SERIES if "previous" in release else ()
     said += [FIRST] if later_round(release) else []
-    if release.get("people") and "previous" not in release:
-        said.append(THROUGH_PERSON)
+    several_rows = release.get("tables") or release["rows"] > (release.get("people") or math.inf)
+    said += [THROUGH_PERSON] if several_rows and "previous" not in release else []
     hidden = [one["name"] for one in release["columns"] if one["role"] == PSEUDONYM]
     if hidden:
         from shoal.table.pseudonyms import warning

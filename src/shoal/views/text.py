@@ -49,7 +49,7 @@ def print_plan(plan: Plan) -> None:
     """Print what is achievable."""
     console = terminal_console()
     scale = "relative" if plan.relative else "absolute"
-    whom = "" if plan.people is None else f" about {plan.people:,} people"
+    whom = "" if plan.people is None else f" of {plan.people:,} people"
     what = f"{plan.sensitive}, {plan.rows:,} rows{whom}, {scale} epsilon"
     if plan.frontier is not None:
         title = "What is necessary" if plan.necessary_only else "What is achievable"
@@ -110,7 +110,7 @@ def print_outlook(found: RequirementPlan) -> None:
     """Print whether a requirement is achievable, and how far its parameters can go."""
     console = terminal_console()
     on = f" on {', '.join(found.sensitive)}" if found.sensitive else ""
-    whom = "" if found.people is None else f" about {found.people:,} people"
+    whom = "" if found.people is None else f" of {found.people:,} people"
     heading(console, f"{found.principle}{on}, {found.rows:,} rows{whom}")
     if found.achievable is not None:
         whole = "." if found.people is None else " with all rows of each person."
@@ -193,7 +193,7 @@ def print_release(release: ReleaseData, output: str | None) -> None:
 def _counted(facts: dict[str, Any]) -> str:
     """Say how many rows there are, about how many people, in how many groups."""
     groups, number = facts["groups"], facts.get("people")
-    about = "" if number is None else f" about {people(number)}"
+    about = "" if number is None else f" of {people(number)}"
     for name, table in facts.get("tables", {}).items():
         about += f", with {table['rows']:,} rows of {name}"
     how = (
@@ -336,7 +336,7 @@ def print_candidates(candidates: list[dict[str, Any]]) -> None:
 def print_rehearsal(facts: dict[str, Any]) -> None:
     """Print what a run would do."""
     console = terminal_console()
-    whom = "" if facts.get("people") is None else f" about {facts['people']:,} people"
+    whom = "" if facts.get("people") is None else f" of {facts['people']:,} people"
     console.print(
         f"Would publish {'up to ' if whom else ''}{facts['rows']:,} rows{whom} by "
         f"{facts['method']}; nothing was written."

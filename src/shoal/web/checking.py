@@ -37,7 +37,7 @@ MANIFEST = "manifest.json"
 PAGE = "page.html"
 MOST_FILES = 1_000
 BROKEN = "This zip file cannot be unpacked: it is broken, or under a password."
-OF_TABLES = {"survey": "Levels", "compare": "Methods compared", "tune": "Tuned"}
+OF_TABLES = {"survey": "Table measured", "compare": "Methods compared", "tune": "Tuned"}
 
 
 async def check_page(request: Request) -> Response:

@@ -211,11 +211,8 @@ def _protected(job: Job) -> list[str]:
     if job.kind != "publish" or job.state != "done":
         return []
     made = job.outcome["manifest"]
-    every = [
-        *made["columns"],
-        *(c for one in made.get("tables", {}).values() for c in one["columns"]),
-    ]
-    return [one["name"] for one in every if one["role"] == "sensitive"]
+    linked = (c for one in made.get("tables", {}).values() for c in one["columns"])
+    return [one["name"] for one in (*made["columns"], *linked) if one["role"] == "sensitive"]
 
 
 def left(job: Job) -> str:

@@ -138,11 +138,11 @@ class Spark(Engine):
     Parameters
     ----------
     session : a Spark session, which is used as it is and left running; by default one is started.
-    master : where a session is started, as "local[*]" (the default), "local[4]" or
+    master : where a session is started, for example "local[*]" (the default), "local[4]" or
         "spark://host:7077".
     shard : rows, about, that are searched together by one worker.
     threads : threads that one search may take; a worker has one core mostly.
-    memory : of the driver and of each executor of a session that is started, as "1g".
+    memory : of the driver and of each executor of a session that Shoal starts, for example "1g".
     """
 
     spreads = True
