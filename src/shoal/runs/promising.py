@@ -79,7 +79,9 @@ def _widths(column: Column, *, rows: bool) -> Iterator[Promise]:
                 (repr(require),),
                 (
                     require.promise_in(column.name, "days" if column.dates else ""),
-                    limit if rows else f"`shoal plan --sensitive {column.name!r}` shows more.",
+                    limit
+                    if rows
+                    else "`shoal plan` shows more, for one protected column at a time.",
                     *heap,
                 ),
             )
