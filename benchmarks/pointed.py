@@ -27,7 +27,7 @@ import shoal
 from shoal.audit.published import as_read
 from shoal.methods.base import Task
 from shoal.methods.cutting import Cutting
-from shoal.methods.splitting import Rule, standing
+from shoal.methods.splitting import Rule, split, standing
 from shoal.runs.downcoding import downcoded
 
 if TYPE_CHECKING:
@@ -79,11 +79,16 @@ def parts_of(release: shoal.Release, low: NDArray, high: NDArray) -> NDArray:
     table = release.table[np.argsort(release.linkage)]
     if "node" in table.columns:
         return table["node"].to_numpy()[:, None]
-    if release.manifest.method != "Split()" or release.coded.cells == "tight":
+    if release.manifest.method != "Split()":
         return np.column_stack([low, high])
     task = Task(release.coded, release.requirements)
-    judge = standing(Rule.of(task, "Split()"))
-    return Cutting(task, judge, widest=False).parts()[np.argsort(release.coded.rows)][:, None]
+    rule = Rule.of(task, "Split()")
+    if task.draws_regions:
+        part = Cutting(task, standing(rule), widest=False).parts()
+    else:
+        buckets = split(task, rule, widest=False, ties="either")
+        part = buckets.unsort(buckets.labels()).astype(np.int64)
+    return part[np.argsort(release.coded.rows)][:, None]
 
 
 def inside(values: NDArray, low: NDArray, high: NDArray) -> NDArray:

@@ -183,7 +183,21 @@ def of_regions() -> Found:
             found |= {
                 f"{name}: {what}": row[what] for what in ("loss", "tight cells of the groups")
             }
+            if row["method"] != "Mondrian()":  # whose parts are its groups
+                found[f"{name}: hulls of the parts"] = row["hulls of the parts"]
     return found
+
+
+def of_refining() -> Found:
+    """Return what a reader refines who knows how cells were made, in %."""
+    from pointed import CASES, measured
+
+    return {
+        f"{row['method']}, {row['require']}, {row['cells']}: {what}": 100 * row[what]
+        for row in measured(tried=0, cases=[CASES[at] for at in (0, 5, 2, 3)])[2]
+        for what in ("named", "narrower", "sensitive")
+        if row[what] != ""
+    }
 
 
 def of_isolating() -> Found:
@@ -261,6 +275,9 @@ RESULTS_OF = {
     "regions": Result(POINTED, of_regions, page="definitions/cells.md", shown="{:.4f}"),
     "isolating": Result(  # of 1,000 groups, so within 3 points
         POINTED, of_isolating, 0.03, "definitions/cells.md", "{:.0f} %", least=100
+    ),
+    "refining": Result(  # of 400 parts, so within a point
+        POINTED, of_refining, 0.01, "guides/see-as-an-attacker.md", "{:.1f} %", least=100
     ),
     "series": Result(
         "python benchmarks/series.py", of_series, page="definitions/series.md", shown="{:.0f} %"

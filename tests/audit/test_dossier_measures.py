@@ -113,6 +113,12 @@ def kinds(name, cells, **said):
         ("reach", ["https://example.org"], ["N"]),
         ("reach", ["10.0.0.1"], ["O"]),
         ("surname", ["x"], ["A"]),
+        ("Behandler", ["Dr. Huber", "PD Dr. Klein", "Dr. Öz"], ["A"]),
+        ("Arzt", ['["Dr. Huber", "Prof. Weiß"]', "Dr. Huber"], ["A"]),
+        ("Feld1", ["Anna Müller", "Lars Nowak", "unknown"], ["A"]),
+        ("info", ["stable"] * 50 + ["told by Mrs. Smith on the phone"], ["A"]),
+        ("ward", ["Innere", "Chirurgie", "Gynäkologie"], []),
+        ("sex", ["Frau", "Herr"], []),
         ("income", ["12", "13"], []),
     ],
 )

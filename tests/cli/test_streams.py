@@ -119,8 +119,14 @@ def test_an_audit_that_fails_says_so_by_its_code(spoiled: Path, number: int) -> 
         assert ended("audit", spoiled, *option, stderr=Broken(number)) == 1
 
 
-def test_what_is_only_printed_and_does_not_arrive_was_not_done(table: Path) -> None:
-    for asked in (("inspect", table), ("plan", table, "--sensitive", "salary", "--json")):
+def test_what_is_only_printed_and_does_not_arrive_was_not_done(tmp_path: Path, table: Path) -> None:
+    assert done("anonymize", table, *ASKED, "--output", tmp_path / "out").code == 0
+    for asked in (
+        ("inspect", table),
+        ("plan", table, "--sensitive", "salary", "--json"),
+        ("audit", tmp_path / "out"),
+        ("audit", tmp_path / "out", "--json"),
+    ):
         assert ended(*asked, stdout=Broken(errno.ENOSPC)) == 4
         assert ended(*asked, stdout=Broken(errno.EPIPE)) == 0  # whoever read has seen enough
 

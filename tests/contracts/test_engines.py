@@ -364,6 +364,8 @@ def test_what_makes_no_sense_or_is_left_open_is_said_on_both_engines(tmp_path):
             "cost": [row * 37 % 211 for row in range(120)],
             "score": [row % 7 for row in range(120)],
             "town": [("Bonn", "bonn ", "Celle")[row % 3] for row in range(120)],
+            "code": [f"c{row * 37 % 211 // 53}" for row in range(120)],
+            "ill": [f"i{row * 37 % 211 // 53 % 3}" for row in range(120)],
         }
     )
     table.write_csv(tmp_path / "t.csv")
@@ -376,14 +378,16 @@ def test_what_makes_no_sense_or_is_left_open_is_said_on_both_engines(tmp_path):
         said.append(problem.value.sentence)
     assert said[0] == said[1]
     assert not (tmp_path / "no").exists()
-    rows = shoal.Schema(quasi=["age", "town"], sensitive=["cost", "score"])
-    asked["require"] = ["cost: EpsilonM(epsilon=5, m=2)", "KAnonymity(k=3)"]
+    rows = shoal.Schema(quasi=["age", "town", "code"], sensitive=["cost", "score", "ill"])
+    asked["require"] = ["cost: EpsilonM(epsilon=5, m=2)", "KAnonymity(k=1)", "ill: FrequencyL(l=2)"]
     asked["context"] = {"review_date": "2020-01-31"}
     for place, engine in (("here", shoal.Local()), ("there", jvm.engine())):
         run = shoal.results.Run(schema=rows, engine=engine, output=tmp_path / place, **asked)
         warned = " ".join(one.sentence for one in run.publish().remarks if one.warning)
         assert "No requirement protects score." in warned, place
         assert "olumn 'patient'" in warned, place
+        assert "KAnonymity(k=1) limits nothing" in warned, place
+        assert "'code' alone determines 'ill' in 100% of the rows" in warned, place
         assert "The date of review, 2020-01-31, has passed." in warned, place
         assert "in 'town' (80 rows). Shoal counts each spelling as a value" in warned, place
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,8 @@ from shoal.estimation.analyses import regression
 from shoal.estimation.completing import Problem
 from shoal.estimation.judging import before
 from shoal.estimation.opening import Analysable, open_release
-from shoal.release.manifest import caveats, conclusion_of
+from shoal.estimation.recovering import recovered
+from shoal.release.manifest import NoConclusion, caveats, conclusion_of
 from shoal.release.stated import StatedColumn, StatedLoss
 from shoal.runs import correcting
 from shoal.runs.correcting import CORRECTED, NOT_REACHED
@@ -165,6 +167,7 @@ def test_two_sensitive_columns_in_one_question_are_refused(asked):
         "income ~ C(sex)[T.2]",
         "poly(income, 2) ~ age",
         "C(income) ~ age",
+        "income ~ age > 40",
     ],
 )
 def test_what_makes_no_sense_is_bad_usage(formula):
@@ -173,7 +176,36 @@ def test_what_makes_no_sense_is_bad_usage(formula):
     said = str(found.value)
     assert said.isprintable()  # no colours of formulaic's
     assert said.endswith(".")
+    assert not said.endswith("..")
     assert "for 0 of" not in said
+
+
+def test_as_many_terms_as_rows_are_bad_usage():
+    table = simulated(60, 2)
+    columns = {name: code_lenient(table[name]) for name in (*QUASI, "income")}
+    columns["who"] = code_lenient(pl.Series([f"p{place}" for place in range(60)]))
+    values = {"income": columns.pop("income")}
+    alone = Analysable(stated(), np.arange(61), columns, values)
+    with pytest.raises(shoal.UsageError, match="as many terms"):
+        regression(alone, "income ~ who", logit=False)
+
+
+@pytest.mark.parametrize("same", [7, "x"])
+def test_a_column_of_one_value_breaks_nothing(same, tmp_path):
+    table = simulated(150, 2).with_columns(same=pl.lit(same))
+    schema = shoal.Schema(quasi=["age", "sex"], sensitive=["income", "same"])
+    require = shoal.principles.EpsilonM(epsilon=300, m=3)
+    options: Any = {"method": "Oblivious()", "form": "two-tables", "seed": 1}
+    made = shoal.anonymize(table, schema, require=f"income: {require!r}", **options)
+    assert recovered(made, 1) == []
+    with pytest.raises(shoal.NotAchievable, match="hardly differ"):
+        shoal.complete(made, tmp_path / "tables", of="same", seed=1)
+    left = "same == 'x'" if same == "x" else "same"
+    found = shoal.estimate(made, f"{left} ~ age", seed=1)
+    assert found.status == "approximate"
+    assert "standard error comes out as 0" in found.reason
+    with pytest.raises(shoal.UsageError, match="some rows meet"):
+        shoal.estimate(made, f"{left} == 1 ~ age" if same == 7 else f"{left} ~ age", logit=True)
 
 
 @pytest.mark.parametrize(
@@ -478,6 +510,18 @@ def test_survey_weights_are_used_and_make_answers_approximate(tmp_path):
     shoal.complete(made, tmp_path / "tables", tables=2, seed=1)
     long = pl.read_csv(tmp_path / "tables" / "completed.csv", infer_schema_length=None)
     assert long.filter(pl.col(".imp") == 1)["w"].sum() == pytest.approx(w.sum())
+
+
+def test_weights_of_nothing_are_refused():
+    table = simulated(60, 12)
+    columns = {name: code_lenient(table[name]) for name in (*QUASI, "income")}
+    values = {"income": columns.pop("income")}
+    alone = Analysable(stated(), np.arange(61), columns, values, np.zeros(60))
+    with pytest.raises(NoConclusion, match="are 0"):
+        regression(alone, "income ~ age", logit=False)
+    women = replace(alone, weights=(table["sex"].to_numpy() == 2) * 1.0)
+    with pytest.raises(shoal.UsageError, match="fewer than 5 rows"):
+        analyses.means(women, "income", "sex")
 
 
 def test_weighted_fits_are_those_of_as_many_copies():

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
+from typing import Any
 
+import numpy as np
+import polars as pl
+import pytest
+from scipy.optimize import minimize
+
+import shoal
 from estimation.people import published, simulated
+from reference.pooled import log_likelihood
 from shoal.estimation.bases import independent, label_basis, number_basis, quasi_basis
 from shoal.estimation.chains import Sampler, one_thread
 from shoal.estimation.completing import Problem
@@ -97,3 +103,28 @@ def test_two_starts_agree():
             chain.advance(150)
             slopes.append([age @ log[order] for order in chain.advance(150, 50).orders])
     assert split_rhat(np.array(slopes)[:, :, None])[0] < 1.1
+
+
+def test_estimates_are_those_of_the_likelihood_of_groups():
+    """Of two labels the sum over all pairings can be computed, without draws."""
+    random = np.random.default_rng(4)
+    age, hours = random.integers(20, 70, 1000), random.integers(10, 60, 1000)
+    chance = 1 / (1 + np.exp(0.4 - 0.08 * (age - 45) - 0.06 * (hours - 35)))
+    state = np.where(random.random(1000) < chance, "ill", "well")
+    table = pl.DataFrame({"age": age, "hours": hours, "state": state})
+    schema = shoal.Schema(quasi=["age", "hours"], sensitive="state")
+    options: Any = {"method": "Oblivious()", "form": "two-tables", "seed": 1}
+    made = shoal.anonymize(table, schema, require="AlphaK(alpha=0.8, k=5)", **options)
+    asked: Any = {"logit": True, "tables": 100, "seed": 1, "anyway": True}
+    found = shoal.estimate(made, "state == 'ill' ~ age + hours", **asked).quantities
+    people, values = made.table
+    cases = dict(values.group_by("group").agg((pl.col("state") == "ill").sum()).rows())
+    columns = people.select("group", pl.lit(1.0), pl.col("age", "hours") / 15 - 3)
+    groups = [
+        ([list(row) for row in part.drop("group").rows()], cases[group])
+        for (group,), part in columns.group_by("group", maintain_order=True)
+    ]
+    best = minimize(lambda slopes: -log_likelihood(list(slopes), groups), [0, 0.5, 0.5])
+    for one, exact in zip(found[1:], best.x[1:] / 15, strict=True):
+        assert abs(one.naive) < exact / 5
+        assert abs(one.estimate - exact) < one.se < exact / 2

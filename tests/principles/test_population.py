@@ -18,7 +18,7 @@ from shoal.methods.base import Task
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
 from shoal.release.boxes import exact_matches
-from shoal.runs.remarks import unprotected
+from shoal.runs.owner import unprotected
 from shoal.table.coded import code_table
 from shoal.table.people import code_people
 from tables import KINDS, frame, rows_of, schema

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.audit import published
 from shoal.principles.groups import Groups
 from shoal.release.recoding import Recoding
 from system.shell import shoal as command
@@ -81,6 +82,16 @@ def test_python_raises_where_the_command_exits_with_1(tmp_path: Path):
     assert ran.code == 1
     assert "failed its own audit" in ran.said
     assert sorted(tmp_path.iterdir()) == [table]
+
+
+@pytest.mark.parametrize("look", ["check_manifest", "check_linked", "check_done"])
+def test_a_release_is_looked_at_as_whoever_gets_it_will(look, tmp_path, monkeypatch):
+    """Whatever an audit of the files complains of, nothing is published."""
+    made = shoal.anonymize(people(), **asked())
+    monkeypatch.setattr(published, look, lambda *_: ["Something is wrong."])
+    with pytest.raises(shoal.AuditFailed, match=r"Something is wrong\."):
+        made.write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.usefixtures("spoiled")

@@ -16,7 +16,7 @@ import shoal
 from amount import examples
 from reference.refining import keeps, most_under, narrowest, share_left
 from shoal.audit.published import open_published
-from shoal.runs.downcoding import narrowest_rooms, rooms_of
+from shoal.runs.downcoding import excluded, narrowest_rooms, rooms_of
 from shoal.runs.possibilities import FEW, Room, possible
 from system.shell import shoal as command
 
@@ -137,6 +137,17 @@ def test_oblivious_gives_nothing_away_about_sensitive_values_and_others_do(
     assert other.sensitive is not None
     assert other.sensitive > 0.1
     assert "halves, the reader excludes" in other.sentence
+
+
+def test_whoever_attacks_the_same_release_again_is_told_the_same(tmp_path: Path) -> None:
+    """How parts are numbered when files are read is chance."""
+    table = shoal.census(2000).with_columns(rank=(pl.col("income") // 30_000).cast(pl.String))
+    schema = shoal.Schema(quasi=["age", "occupation"], sensitive="rank")
+    shoal.anonymize(table, schema, require="FrequencyL(l=2)", method="Mondrian()").write(
+        tmp_path / "out"
+    )
+    found = {excluded(open_published(tmp_path / "out")) for _ in range(4)}
+    assert len(found) == 1
 
 
 def test_tight_cells_give_away_more_of_quasi_values_than_regions(tmp_path: Path) -> None:

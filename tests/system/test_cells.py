@@ -231,3 +231,23 @@ def test_linked_rows_count_among_what_people_are_cut_by(tmp_path: Path) -> None:
     )
     release.write(tmp_path / "published")
     assert shoal.audit(tmp_path / "published").problems == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"round": {"age": 5}},
+        {"round": {"height": 2}, "bottom": {"age": 25}, "top": {"age": 72}},
+        {"top": {"age": "95%"}, "bounds": {"age": [0, 119]}},
+        {"round": {"age": 4}, "top": {"age": 71}, "bounds": {"age": [1, 120]}},
+    ],
+    ids=str,
+)
+def test_regions_of_what_was_rounded_or_cut_off_pass_the_audit(said: Any, tmp_path: Path) -> None:
+    """Their ends lie on the grid, and need not be numbers that a row can have."""
+    schema = shoal.Schema(quasi=["age", "height"], sensitive="pay", **said)
+    made = shoal.anonymize(TABLE, schema, require="KAnonymity(k=6)", cells="regions")
+    made.write(tmp_path / "out")
+    found = shoal.audit(tmp_path / "out")
+    assert not found.complaints()
+    assert found.to_dict()["verdict"] == made.facts["verdict"]

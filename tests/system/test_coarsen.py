@@ -1,5 +1,6 @@
 """`shoal coarsen` and `shoal audit` of two releases, by their contracts."""
 
+import hashlib
 import json
 
 import pytest
@@ -67,6 +68,20 @@ def test_a_release_without_groups_or_one_that_was_changed_is_refused(table, fine
     text = (fine / "release.csv").read_text("utf-8")
     (fine / "release.csv").write_text(text.replace("plain", "plane"), "utf-8")
     done = shoal("coarsen", fine, *more)
+    assert done.code == 1
+    assert not (place / "coarse").exists()
+
+
+def test_a_release_that_any_audit_refuses_is_refused(fine, place):
+    """Whatever of it was spoiled, its report too."""
+    report = (fine / "report.html").read_text("utf-8").replace("Holds", "Holds firmly")
+    (fine / "report.html").write_text(report, "utf-8")
+    manifest = json.loads((fine / "manifest.json").read_text("utf-8"))
+    digest = hashlib.sha256(report.encode("utf-8")).hexdigest()
+    manifest["digests"]["report.html"] = f"sha256:{digest}"
+    (fine / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    assert shoal("audit", fine).code == 1
+    done = shoal("coarsen", fine, "--require", "KAnonymity(k=7)", "--output", place / "coarse")
     assert done.code == 1
     assert not (place / "coarse").exists()
 

@@ -213,6 +213,26 @@ def test_types_that_cannot_be_used_are_named_only_where_they_are_used(name: str)
             shoal.anonymize(frame, schema, require="KAnonymity(k=2)")
 
 
+@pytest.mark.parametrize("column", ["kind", "pay", "age"])
+@pytest.mark.parametrize("library", [pl, pd])
+def test_an_empty_text_is_missing_as_between_two_commas(library: Any, column: str) -> None:
+    """Whoever reads a release finds nothing there, so nothing is what was there."""
+    cells = {
+        "kind": ["p", "q", "r"] * 10,
+        "age": [str(20 + place % 7) for place in range(30)],
+        "pay": ["u", "v", "w", "t", "s"] * 6,
+    }
+    cells[column][3] = ""
+    frame = library.DataFrame(cells)
+    schema = shoal.Schema(quasi=["kind", "age"], sensitive="pay", types={"age": "numeric"})
+    asked: dict[str, Any] = {"require": "FrequencyL(l=2)", "seed": 1}
+    with pytest.raises(shoal.InputError, match=f"'{column}' has 1 missing cell"):
+        shoal.anonymize(frame, schema, **asked)
+    kept: dict[Any, int] = {"drop": 29, "value": 30}
+    for missing, rows in kept.items():
+        assert len(shoal.anonymize(frame, schema, missing=missing, **asked).table) == rows
+
+
 @pytest.mark.parametrize("order", [["high", "low", "mid"], ["mid", "high", "low"]])
 def test_ordered_categories_are_split_in_their_order(order: list[str]) -> None:
     words = order * 4

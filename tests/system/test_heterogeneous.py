@@ -266,6 +266,16 @@ def test_a_manifest_that_hides_what_the_release_is_is_rejected(copy: Path) -> No
     assert shoal("audit", copy / "out", "--json").code == 1
 
 
+@pytest.mark.parametrize("how", ["invented", "shortened", "reversed"])
+def test_whom_the_guarantee_is_about_is_as_shoal_says_it(copy: Path, how: str) -> None:
+    said = manifest_of(copy / "out")["adversary"]
+    other = {"invented": ["Nobody can be found."], "shortened": said[1:], "reversed": said[::-1]}
+    restate(copy, lambda m: m.update(adversary=other[how]))
+    outcome = audit(copy)
+    assert outcome.code == 2
+    assert "'adversary' is not what this version of Shoal says" in outcome.said
+
+
 def test_a_missing_original_is_a_sentence(made: Path) -> None:
     outcome = shoal("audit", made / "out", "--original", made / "nowhere.csv")
     assert outcome.code == 2

@@ -106,7 +106,8 @@ def test_r_reads_the_same_numbers_and_can_run_a_regression(written: Path) -> Non
             data.frame(people, values), data.frame(a = people$age, b = values$income),
             lm(values$income ~ people$age), lm(log(values$income) ~ factor(people$age)),
             glm(values$income > 30000 ~ people[["age"]], family = binomial),
-            lm(values$income ~ as.numeric(people$age)), lm(income ~ people$age, values),
+            lm(values$income ~ as.numeric(people$age)),
+            lm(as.numeric(values$income) ~ as.numeric(people$age)), lm(income ~ people$age, values),
             with(people, lm(values$income ~ age)), lm(values$income ~ people$born),
             t.test(values$income ~ people$age > 40), people$age * values$income,
             {people$income <- values$income; lm(income ~ age, people)}
@@ -120,6 +121,8 @@ def test_r_reads_the_same_numbers_and_can_run_a_regression(written: Path) -> Non
           stopifnot(length(coef(lm(income ~ twice, values))) == 2, is.numeric(values$income))
           stopifnot(length(coef(lm(age ~ birthplace, found$people))) > 2)
           old <- found$people[found$people$age > 40 & !is.na(found$people$age), ]
+          stopifnot(all(as.numeric(people$born) == unclass(found$people$born), na.rm = TRUE))
+          stopifnot(sd(as.numeric(people$age), na.rm = TRUE) == sd(people$age, na.rm = TRUE))
           stopifnot(mean(old$age) > 40, inherits(old$age, "shoal_people"))
           days <- found$people$born - as.Date("1950-01-01")
           stopifnot(inherits(days, "difftime"), ncol(cbind(found$people, one = 1)) == ncol(people))
@@ -175,6 +178,21 @@ def test_pandas_pairs_no_rows_of_two_tables(release: shoal.Release, tmp_path: Pa
     assert np.isnan(values["income"].corr(people["age"]))
     assert people.assign(income=values["income"])["income"].isna().all()
     assert people.join(values)["income"].isna().all()
+
+
+def test_pandas_finds_no_column_to_join_two_tables_by(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    require = shoal.principles.EpsilonM(epsilon=100, m=3)
+    schema = shoal.Schema(quasi=["age", "birthplace"], sensitive="income")
+    options: Any = {"method": "Oblivious()", "form": "two-tables"}
+    shoal.anonymize(census(200), schema, require=require, **options).write(tmp_path / "out")
+    write_scripts(tmp_path / "out", tmp_path / "scripts")
+    space: dict[str, Any] = {}
+    exec((tmp_path / "scripts" / "load_release.py").read_text(), space)
+    people, values = space["read_release"](tmp_path / "out").values()
+    assert "node_of_people" in people.columns
+    with pytest.raises(pd.errors.MergeError):
+        people.merge(values)
 
 
 @pytest.fixture(params=["tight", "regions"])
@@ -296,7 +314,7 @@ def test_no_column_is_lost_by_the_names_that_intervals_are_loaded_as(
     assert refused == (set() if form == "two-tables" else {"low", "high", "missing"})
 
 
-@pytest.mark.parametrize("name", ["group_of_values", "shoal_part"])
+@pytest.mark.parametrize("name", ["group_of_values", "node_of_people", "shoal_part"])
 def test_names_that_loaders_give_to_columns_of_two_tables_are_taken(
     name: str, people: pl.DataFrame
 ) -> None:

@@ -81,6 +81,7 @@ def test_a_second_release_is_had_once_both_were_read_together(page, tmp_path):
         )
         (both,) = found.to_dict()["intersection"]
         assert f"charges of {100 * both['pinned']['both']:.1f}".removesuffix(".0") in shown
+        assert ("(± " in shown) == ("margin of error" in shown)
         assert f"{both['mean_values']['both']:.3g} values remain" in shown
 
 

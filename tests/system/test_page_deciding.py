@@ -261,8 +261,11 @@ require = ["cost: FrequencyL(l=3)"]
         place = upload(client, "patient,age,cost,weight\n" + rows)
         client.post(f"{place}/schema", data={"schema": said})
         client.post(f"{place}/answers", data={"answer": "as_proposed"})
-        client.get(place)
+        counting, ready = bar(client.get(place).text)
+        assert "is counting how many rows will go" in counting
+        assert not ready  # what is asked for now has no price yet, so that nobody knows
         price = client.get(f"{place}/price").text
+        assert bar(price)[1]
         ended = finished(client, client.post(f"{place}/publish", data={}).headers["location"])
         (gone,) = re.findall(r"rows left out</dt><dd>(\d+)</dd>", ended)
         assert int(gone) > 0

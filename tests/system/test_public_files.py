@@ -195,7 +195,9 @@ def test_the_command_makes_the_report_and_replaces_nothing(tmp_path: Path) -> No
     assert command("report", out).out == page
     assert command("report", out, "--output", tmp_path / "again.html").code == 0
     assert (tmp_path / "again.html").read_text("utf-8") == page
-    assert command("report", out, "--output", tmp_path / "again.html").code == 4
+    again = command("report", out, "--output", tmp_path / "again.html")
+    assert again.code == 4
+    assert "'again.html' exists" in again.said
     (out / "report.html").unlink()
     assert command("report", out).out == page
     (out / "release.csv").write_text("group,age,pay\n1,2,3\n", "utf-8")

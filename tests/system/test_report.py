@@ -5,6 +5,7 @@ import re
 import stat
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -152,6 +153,24 @@ def test_owner_report_cannot_lie_inside_a_release(made: Path, tmp_path: Path) ->
     )
     with pytest.raises(shoal.UsageError, match="private"):
         release.owner_report(made / "out" / "owner.html")
+
+
+@pytest.mark.parametrize("verb", ["attack", "audit", "compare", "tune"])
+def test_no_private_page_lies_in_a_release(made: Path, verb: str) -> None:
+    table, out = made / "table.csv", made / "out"
+    roles = ("--quasi", "age", "--sensitive", "salary")
+    asked: dict[str, list[Any]] = {
+        "attack": [out],
+        "audit": [table, *roles],
+        "compare": [table, *roles, "--require", EPSILON_M],
+        "tune": [table, *roles, "--require", EPSILON_M, "--vary", "m"],
+    }
+    before = names_in(out)
+    for page in (out / "page.html", out / "below" / "page.html"):
+        outcome = command(verb, *asked[verb], "--report", page)
+        assert outcome.code == 2, outcome
+        assert "private and cannot lie inside a release" in outcome.said
+    assert names_in(out) == before
 
 
 def test_linkage_and_owner_report_cannot_be_one_file(made: Path, tmp_path: Path) -> None:

@@ -50,6 +50,16 @@ def test_json_is_what_python_says(release):
     )
 
 
+@pytest.mark.parametrize("spoiled", ["release.csv", "manifest.json"])
+def test_nothing_is_shown_from_files_that_are_not_those_published(release, spoiled):
+    text = (release / "out" / spoiled).read_text("utf-8")
+    (release / "out" / spoiled).write_text(text.replace("24", "25").replace("1", "7"), "utf-8")
+    done = run("show", release / "out", "--original", release / "people.csv", "--row", "4")
+    assert done.code == 1
+    assert "not what its manifest says" in done.err
+    assert not done.out
+
+
 @pytest.mark.parametrize(
     ("more", "said"), [((), "--original TABLE"), (("--row", "99"), "from 0 to 23")]
 )

@@ -17,7 +17,7 @@ from amount import examples
 from reference import exposure as oracle
 from shoal.audit.identification import check_threshold, exposure, least_size
 from shoal.audit.published import as_read, plain_text
-from shoal.runs.remarks import members
+from shoal.runs.owner import members
 from shoal.utility.queries import BoxTable
 from shoal.utility.selectivity import answers_of, exact_table
 from shoal.utility.shown import shown

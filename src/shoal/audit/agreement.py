@@ -13,12 +13,14 @@ from shoal.audit.verdict import exposed_columns
 from shoal.errors import InputError, UsageError
 from shoal.exact import read_share
 from shoal.notation import parse
+from shoal.release.layout import ADVERSARY
 from shoal.release.makers import maker_of
 from shoal.release.manifest import COUNTS, HELD, REPORT
 from shoal.table.files import part_files, tables_named
 from shoal.table.forms import CODEBOOK, MEANS, TWO_TABLES, stems
 from shoal.table.schema import PERSON, RESERVED
 from shoal.table.trimming import read_trim
+from shoal.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,6 +109,8 @@ def _kind(manifest: Manifest) -> Found:
         "a heterogeneous release must have 'adversary' and null as 'groups', and any other must "
         "have 'groups' and no 'adversary'",
     )
+    told = manifest.shoal != __version__ or manifest.adversary in (None, [*ADVERSARY])
+    yield not told, "'adversary' is not what this version of Shoal says"
     yield (
         manifest.nodes and (alone or manifest.people or manifest.coarsened_from),
         "'nodes' needs groups, and cannot be combined with 'people' or 'coarsened_from'",

@@ -135,10 +135,7 @@ def attack_releases(
     hierarchies: Mapping[str, object] | None = None,
     model: Model | None = None,
 ) -> Attack:
-    """Attack releases (see `shoal.attack`).
-
-    `model` guesses the values of members and controls by a model of all groups together.
-    """
+    """Attack releases (see `shoal.attack`); `model` guesses by a model of all groups together."""
     if isinstance(distance, str):
         distance = Distance.read(distance)
     if not releases:

@@ -152,6 +152,8 @@ def check_done(
         name, trim = column.name, column.trim
         if not trim.words or name not in table.columns or column.survey_weight:
             continue
+        if column.step is not None:  # regions end where the grid says
+            continue
         cells = table[name].unique().drop_nulls().cast(pl.String)
         if column.has_ends:
             cells = pl.concat([end.alias(name) for end in interval_ends(cells)]).drop_nulls()

@@ -134,7 +134,8 @@ def regions_apart(
     ways: Mapping[str, Mapping[str, list[str]]] = MappingProxyType({}),
 ) -> tuple[dict[str, StatedLine | StatedBranches], Ints]:
     """Return what each column of regions is cut along, and which regions cuts cannot part."""
-    cut = {column.name: column for column in manifest.quasi if not column.never_mix}
+    quasi = sorted(manifest.quasi, key=lambda column: column.name)  # as they were cut
+    cut = {column.name: column for column in quasi if not column.never_mix}
     apart = [name for name in cells.columns if name not in cut]
     part = np.zeros(cells.height, np.int64)
     if apart:

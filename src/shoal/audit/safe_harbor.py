@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.inspection.lexicon import said_by
+from shoal.inspection.naming import is_name, is_titled, names_someone
 from shoal.inspection.reaching import MAIL, WEB, has_phone, is_phone
 from shoal.table.coding import NUMBER
 
@@ -69,10 +70,12 @@ KINDS: dict[str, tuple[str, str]] = {  # letter: what it is, and words of column
 UNSPACED = re.compile(r"0[1-9][0-9]{7,12}")  # a telephone number: no number begins so
 SSN = re.compile(r"(?<![\w-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![\w-])")
 OF_CELLS: dict[str, Callable[[str], object]] = {  # what most cells of a column have to be
+    "A": lambda cell: is_titled(cell) or is_name(cell),
     "D": lambda cell: is_phone(cell) or UNSPACED.fullmatch(cell.strip()),
     "O": re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}").fullmatch,
 }
 WITHIN: dict[str, Callable[[str], object]] = {  # what no cell may have, alone or among words
+    "A": lambda cell: is_titled(cell) or names_someone(cell),
     "D": has_phone,
     "F": MAIL.search,
     "G": SSN.search,

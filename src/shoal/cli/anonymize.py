@@ -52,16 +52,14 @@ def anonymize(
             return
         started = show.worked()
         outcome = run.publish(progress, say)
-        outcome.release.settings["seconds"] = {
-            "start": started,
-            **outcome.release.settings["seconds"],
-        }
     show.settle(0)
+    if not json and not to_stdout:
+        from shoal.views.text import print_release
+    told = outcome.release.settings
+    told["seconds"] = show.add_up(started, told["seconds"])
     if json:
         show.print_json(outcome.facts)
     elif not to_stdout:
-        from shoal.views.text import print_release
-
         print_release(outcome.release, outcome.place)
         if outcome.report is not None:
             show.note(f"Before you pass it on, read {outcome.report}.", quiet=quiet)

@@ -119,7 +119,8 @@ def tell(found: Any, odds: float | None = None, *, quiet: bool, json: bool) -> N
     from shoal.views.text import print_audit, print_odds
 
     at_odds = [] if odds is None else found.at_odds(odds)
-    show.settle(0 if found.holds else 1)
+    if not found.holds:
+        show.settle(1)
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     for remark in found.remarks:
@@ -146,7 +147,8 @@ def audit_together(
         msg = "Shoal audits several releases by their manifests alone."
         raise shoal.UsageError(msg)
     found = shoal.audit_series(sources, ledger=ledger)
-    show.settle(0 if found.holds else 1)
+    if not found.holds:
+        show.settle(1)
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     show.print_json(found.to_dict()) if json else print_series_audit(

@@ -223,6 +223,13 @@ def worked() -> float:
     return round(time.process_time(), 3)
 
 
+def add_up(started: float, phases: dict[str, float]) -> dict[str, float]:
+    """Return what every phase took, with what came before them and what belongs to none."""
+    found = {"start": started, **phases}
+    other = round(worked() - sum(found.values()), 3)
+    return found | ({"other": other} if other > 0 else {})
+
+
 @contextmanager
 def bar(*, quiet: bool, seconds: float | None = None) -> Iterator[Progress]:
     """Draw one progress bar on stderr for the whole command, and say what is being done.

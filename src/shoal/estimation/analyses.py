@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Fitted = tuple[NDArray[np.float64], NDArray[np.float64]]  # estimates, and their squared errors
 PARTS = 40  # groups of rows that means are told of, at most
 FEWEST = 5  # rows of each
+NOTHING = 1e-12  # the share of the largest response that a rest has from rounding alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,9 @@ def regression(release: Analysable, formula: str, *, logit: bool) -> Analysis:
     def least_squares(order: NDArray[np.int32]) -> Fitted:
         numbers = left(order)
         slopes = inverse @ numbers
-        return slopes, inverse**2 @ (numbers - design @ slopes) ** 2 * spare  # HC1
+        rest = numbers - design @ slopes
+        rest[np.abs(rest) < NOTHING * np.abs(numbers).max()] = 0
+        return slopes, inverse**2 @ rest**2 * spare  # HC1
 
     def logistic(order: NDArray[np.int32]) -> Fitted:
         start = begun[-1] if begun else None
@@ -110,8 +113,11 @@ def regression(release: Analysable, formula: str, *, logit: bool) -> Analysis:
             except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
                 return (np.full(design.shape[1], np.nan),) * 2
 
-    if logit and not {*np.unique(left(np.arange(release.rows, dtype=np.int32)))} <= {0.0, 1.0}:
-        msg = "A logistic regression needs a condition on the left, for example 'income > 50000'."
+    if logit and {*np.unique(left(np.arange(release.rows, dtype=np.int32)))} != {0.0, 1.0}:
+        msg = (
+            "A logistic regression needs a condition on the left that some rows meet and others do "
+            "not, for example 'income > 50000'."
+        )
         raise UsageError(msg)
     own = (asked.own,) if asked.own else ()
     fit = logistic if logit else least_squares
@@ -148,6 +154,9 @@ def _design(
             "follow from others. Remove a term."
         )
         raise UsageError(msg)
+    if design.shape[1] >= release.rows:
+        msg = f"The right side of {formula!r} has as many terms as the release has rows."
+        raise UsageError(msg)
     return tuple(map(str, matrix.columns)), design
 
 
@@ -177,6 +186,9 @@ def weights_in(release: Analysable) -> NDArray[np.float64]:
     """Return the survey weight of each member, 1 on average."""
     if release.weights is None:
         return np.ones(release.rows)
+    if not release.weights.any():
+        msg = "The survey weights of all rows are 0."
+        raise NoConclusion(msg)
     return release.weights / release.weights.mean()
 
 
@@ -236,12 +248,11 @@ def summary(
 
     `taken` is what it takes of values, and whether no pairing changes it.
     """
-    small = [part or what for part, rows in parts.items() if rows.sum() < FEWEST]
+    weights = weights_in(release)
+    small = [part or what for part, rows in parts.items() if (weights[rows] > 0).sum() < FEWEST]
     if small:
         msg = f"{small[0].strip('[]')} has fewer than {FEWEST} rows."
         raise UsageError(msg)
-
-    weights = weights_in(release)
 
     def fit(order: NDArray[np.int32]) -> Fitted:
         numbers = left(order)

@@ -117,7 +117,7 @@ def label_basis(codes: Counts) -> ValueBasis:
 def independent(columns: NDArray) -> Reals:
     """Return columns of mean 0 and standard deviation 1, each free of those before it.
 
-    One that those before it make up is left out.
+    One that those before it make up is left out; where nothing is left, there is one of zeros.
     """
     rows = len(columns)
     found = [np.full(rows, 1 / np.sqrt(rows))]
@@ -129,7 +129,7 @@ def independent(columns: NDArray) -> Reals:
             rest -= basis @ (basis.T @ rest)
         if np.linalg.norm(rest) > 1e-6 * max(float(spread), 1e-300):
             found.append(rest / np.linalg.norm(rest))
-    return np.ascontiguousarray(np.column_stack(found[1:]) * np.sqrt(rows))
+    return np.ascontiguousarray(np.column_stack(found[1:] or [np.zeros(rows)]) * np.sqrt(rows))
 
 
 def quasi_basis(numbers: Mapping[str, Reals], labels: Mapping[str, Counts]) -> QuasiBasis:

@@ -146,7 +146,7 @@ def read_formula(formula: str, release: Analysable) -> Asked:
 
 def first_sentence(problem: Exception) -> str:
     """Return what formulaic says went wrong, without the colours that it marks places by."""
-    return re.split(r"\n|\. |\.$", str(problem))[0]
+    return re.split(r"\n|\. ", str(problem))[0].rstrip(".")
 
 
 def _named(factor: Any, known: set[str]) -> frozenset[str]:
@@ -181,7 +181,7 @@ def evaluate(expression: str, frame: Any) -> NDArray[np.float64]:
         raise UsageError(msg) from None
     columns = np.asarray(found, np.float64)
     if columns.shape[1] != 1:
-        msg = f"{expression!r} has to be one number for each row, and is {columns.shape[1]:,}."
+        msg = f"{expression!r} is not one number for each row. Compare labels: town == 'Ulm'."
         raise UsageError(msg)
     if not np.isfinite(columns).all():
         bad = int((~np.isfinite(columns)).sum())

@@ -31,6 +31,8 @@ OF_PEOPLE = "names of people"
 LABELS = 2_000  # different cells that are looked at: the most frequent ones, and some others
 READ = 300  # characters of a cell that are read: patterns take long over endless ones
 NAMES = 5  # different cells that are names
+TITLED = 2  # different cells that are titles with names
+TITLES = frozenset(["dr", "dra", "prof", "professor", "dott", "mr", "mrs", "herr", "frau", "mme"])
 INITIALS = 10  # different cells that are initials alone
 SENTENCES = 12  # different sentences: fewer are the answers to one question
 HINTED, USUAL, ELSE_MEANT = 0.1, 0.25, 0.4  # shares of names by what a header says
@@ -88,6 +90,7 @@ class Names:
     either: frozenset[str]
     endings: tuple[str, ...]
     titles: frozenset[str]
+    posts: frozenset[str]
     kin: frozenset[str]
     particles: frozenset[str]
     nobody: frozenset[str]
@@ -114,6 +117,7 @@ def _names() -> Names:
         folded("either"),
         tuple(folded("endings")),
         folded("titles"),
+        folded("posts"),
         folded("kin"),
         folded("particles"),
         folded("nobody"),
@@ -145,7 +149,7 @@ def is_name(cell: str, *, any_case: bool = False) -> bool:
     text = KIN.sub("", cell.strip(), count=1)
     if HAN.match(text) or HANGUL.match(text):
         return _is_name_of_characters(text)
-    words = _words(text)
+    titles, words = _parted(_words(text))
     if account := ACCOUNT.match(text):  # as of John Smith: jsmith2
         return _known(account[0].rstrip("0123456789")) or account[1] in _names().names
     if len(text) > LONGEST or not words or not all(map(_of_letters, words)):
@@ -159,12 +163,31 @@ def is_name(cell: str, *, any_case: bool = False) -> bool:
     small = not any_case and any(word[:1].islower() for word, _ in main)
     if not 1 <= len(main) <= MOST_WORDS or small or _of_a_place(folded):
         return False
-    if len(words) == 1:
+    if len(words) == 1 and not titles:
         return _known(folded[0])
-    if folded[0] in known.titles | BEFORE or (len(main) <= 2 and _abbreviated(text, any_case)):
+    if titles or folded[0] in BEFORE or (len(main) <= 2 and _abbreviated(text, any_case)):
         return True
     beside = sum(low in known.either for _, low in main) + (len(words[0]) == 1)
     return beside > 1 or any(_known(low) for _, low in main)
+
+
+def is_titled(cell: str) -> bool:
+    """Whether a cell names a person behind a title that nothing else has: PD Dr. Klein."""
+    titles, _ = _parted(_words(cell))
+    return not TITLES.isdisjoint(titles) and is_name(cell, any_case=True)
+
+
+def _parted(words: Sequence[str]) -> tuple[set[str], Sequence[str]]:
+    """Return the titles that words begin with, and the words behind them.
+
+    What stands beside titles, as `PD`, `med.` and `OÄ`, is none by itself.
+    """
+    known, low = _names(), [fold(word) for word in words]
+    count = 0
+    while count < len(low) and low[count] in known.titles | known.posts:
+        count += 1
+    titles = {*low[:count]} & known.titles
+    return (titles, words[count:]) if titles else (set(), words)
 
 
 def names_someone(cell: str) -> bool:
@@ -348,6 +371,8 @@ def _names_among(name: str, cells: SaidCells) -> float:
     def which(text: str) -> bool:
         return is_name(text, any_case=small or large)
 
+    if cells.share(is_titled, TITLED, USUAL):  # few names are enough where titles say what they are
+        return cells.share(lambda text: is_titled(text) or which(text), TITLED, asked)
     return cells.share(which, NAMES, asked) or cells.share(ONLY_INITIALS.match, INITIALS, ONLY)
 
 

@@ -42,7 +42,7 @@ from shoal.table.forms import (
     spelled_as,
 )
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.schema import RESERVED
+from shoal.table.schema import NODE, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -70,8 +70,8 @@ def check_form(
         _refuse_means(requirements, grouped=grouped)
     if form != TWO_TABLES:
         return
-    of_loaders = (*(f"{RESERVED}_of_{stem}" for stem in (PEOPLE, VALUES)), "shoal_part")
-    schema.check_reserved(*of_loaders)
+    of_loaders = (f"{one}_of_{stem}" for one in (RESERVED, NODE) for stem in (PEOPLE, VALUES))
+    schema.check_reserved(*of_loaders, "shoal_part")
     if not schema.rows_known:
         msg = (
             "The form two-tables shows how many rows each person has, next to exact "

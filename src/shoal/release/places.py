@@ -46,12 +46,13 @@ def check_output(
     *,
     format: str,
     linkage: str | Path | None,
-    force: bool,
+    force: bool | None,
     tables: Sequence[Path] = (),
 ) -> None:
     """Raise before any work is done where the output could not be written in the end.
 
-    `tables` are the files that the input is read from.
+    `force` is None where a command has no such option. `tables` are the files that the input is
+    read from.
     """
     if not os.fspath(directory):  # it would lead to the working directory, as nothing that exists
         msg = f"{option('output')} names nothing. Name the directory to make."
@@ -65,17 +66,15 @@ def check_output(
         raise UsageError(msg)
     if os.path.lexists(directory):
         if not force:
-            msg = (
-                f"{name!r} exists. Choose another {option('output')}, or replace it with "
-                f"{option('force')}."
-            )
+            instead = "" if force is None else f", or replace it with {option('force')}"
+            msg = f"{name!r} exists. Choose another {option('output')}{instead}."
             raise OutputError(msg)
         if not _replaceable(Path(directory)):
             msg = f"{name!r} exists and is not a release, so {option('force')} does not replace it."
             raise OutputError(msg)
     _check_place(target)
     if linkage is not None:
-        check_private(linkage, target, tables, force=force)
+        check_private(linkage, target, tables, force=bool(force))
 
 
 def check_format(format: str) -> None:
@@ -137,7 +136,7 @@ def check_private(
             f"{option(what)}."
         )
         raise UsageError(msg)
-    if target in (private, *private.parents) or _is_release(private.parent):
+    if target in (private, *private.parents) or lies_in_release(private):
         msg = f"{name} is private and cannot lie inside the release. Choose another {option(what)}."
         raise UsageError(msg)
     if any(private == _real(table) for table in tables):
@@ -155,9 +154,9 @@ def check_private(
         raise OutputError(msg)
 
 
-def _is_release(directory: Path) -> bool:
-    """Return whether a directory holds a manifest of ours."""
-    return _files_of(directory) is not None
+def lies_in_release(path: Path) -> bool:
+    """Return whether a directory above a path holds a manifest of ours."""
+    return any(_files_of(one) is not None for one in path.parents)
 
 
 def _files_of(directory: Path) -> set[str] | None:
@@ -193,19 +192,10 @@ def _replaceable(directory: Path) -> bool:
     return not inside or (own is not None and inside.keys() <= own)
 
 
-def check_new(directory: str | Path) -> None:
-    """Raise before any work is done where a directory could not be made."""
-    if os.path.lexists(directory):
-        name = Path(directory).name or _real(directory).name
-        msg = f"{name!r} exists. Choose another {option('output')}."
-        raise OutputError(msg)
-    check_output(directory, format="csv", linkage=None, force=False)
-
-
 @contextmanager
 def new_directory(directory: str | Path) -> Iterator[Path]:
     """Give a place to write files into that becomes the directory, whole or not at all."""
-    check_new(directory)
+    check_output(directory, format="csv", linkage=None, force=None)
     target = _real(directory)
     with as_output_errors(target.name), staging(target) as staged:
         yield staged

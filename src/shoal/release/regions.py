@@ -3,7 +3,8 @@
 A tight cell ends where a row lies, so its ends point at somebody. A region ends where it was cut:
 at a point of a public grid, chosen by a rule that does not ask which side of the gap is nearer.
 Cuts follow from the published rows and their groups alone. Beginning with all there can be, a part
-is cut in a column wherever no group lies on both sides, then in the next, until nothing can be cut.
+is cut in a column wherever no group lies on both sides, then in the next, by their names, until
+nothing can be cut: where a hierarchy has children without a group, the order makes a difference.
 Groups that no cut parts share a region, so regions of two groups are equal, or disjoint in some
 column. A hierarchy is cut between the children of one node: each of them is a part, whether a group
 lies in it or not.
@@ -170,7 +171,8 @@ def regions(coded: Coded, groups: Groups, *, lasting: bool = False) -> list[Cove
     hulls = [_hull(column, groups, units) for column in coded.quasi]
     cut = [_axis(c, *hull, lasting=lasting) for c, hull in zip(coded.quasi, hulls, strict=True)]
     part = strata(coded, groups, units)
-    moving = [one for c, (one, _) in zip(coded.quasi, cut, strict=True) if c.name not in exact]
+    axes = {c.name: axis for c, (axis, _) in zip(coded.quasi, cut, strict=True)}
+    moving = [axes[name] for name in sorted(axes) if name not in exact]  # as the audit does
     parts = 0
     while moving and parts < int(part.max()) + 1:
         parts = int(part.max()) + 1

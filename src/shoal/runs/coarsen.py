@@ -14,7 +14,6 @@ import polars as pl
 
 from shoal.audit.cells import alike
 from shoal.audit.claims import manifest_schema
-from shoal.audit.files import audit_directory
 from shoal.audit.published import read_spelled
 from shoal.audit.standing import stand_ins
 from shoal.audit.tables import digest_of, read_manifest
@@ -28,6 +27,7 @@ from shoal.release.building import build_release
 from shoal.release.layout import Randomness, Suppression
 from shoal.release.manifest import COUNTS, HELD, MANIFEST
 from shoal.release.statement import check_title
+from shoal.runs.audit import audited as audited_files
 from shoal.runs.publish import audited
 from shoal.runs.release import Release
 from shoal.table.coded import persons_of
@@ -74,7 +74,7 @@ def coarsen(
     finer = Path(directory)
     manifest = read_manifest(finer)
     _check_finer(manifest)
-    found = audit_directory(finer)
+    found = audited_files(finer)
     if not found.holds:
         msg = f"{finer.name!r} does not hold what it promises. " + " ".join(found.complaints())
         raise AuditFailed(msg)

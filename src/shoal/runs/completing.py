@@ -21,7 +21,7 @@ from shoal.release.manifest import (
     NoConclusion,
     caveats,
 )
-from shoal.release.places import check_new, new_directory
+from shoal.release.places import check_output, new_directory
 from shoal.runs.correcting import spelled
 from shoal.runs.estimating import check_asked
 
@@ -70,7 +70,6 @@ def complete(
 
     check_asked(tables, chains, seed)
     check_outside(directory)
-    check_new(directory)
     problem = _problem(source, of)
     release, column = problem.release, problem.release.values[problem.column]
     reasons = judging.before(problem)
@@ -176,7 +175,7 @@ def long_table(
 
 
 def check_outside(directory: str | Path) -> None:
-    """Raise where completed tables would lie in a release, whose files are complete."""
+    """Raise where completed tables would lie in a release, whose files are complete, or replace."""
     place = Path(os.path.realpath(directory))
     for one in (place, *place.parents):
         if (one / MANIFEST).exists():
@@ -185,6 +184,7 @@ def check_outside(directory: str | Path) -> None:
                 f"release. Choose another {option('output')}."
             )
             raise UsageError(msg)
+    check_output(directory, format="csv", linkage=None, force=None)
 
 
 def _cells(column: Column) -> pl.Series:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from shoal.ask.ask import Ask
     from shoal.principles.base import Principle
+    from shoal.principles.foresight import RequirementPlan
     from shoal.principles.requirement import Requirement
     from shoal.table.coded import Coded
     from shoal.table.missing import Missing
@@ -91,17 +92,10 @@ def consider(
     }
     if principle.population:  # what is achievable depends on descriptions
         return facts
-    coded, _ = coded_for(run, asked)
-    value = coded.value(full.columns) if full.columns else None
-    _check_limits(asked, value, len(coded))
-    known = principle.outlook(value, len(coded))
-    fewest = None if linked else _fewest_rows(table, schema)
-    if fewest is not None:
-        coded, _ = coded_for(replace(run, table=fewest), asked)
-        value = coded.value(full.columns) if full.columns else None
-        known = principle.outlook(value, len(coded))
-        if known.achievable:  # perhaps not beside those who stay with more rows
-            known = replace(known, achievable=None)
+    coded, value, known = _foreseen(run, asked, full)
+    if not linked and (fewest := _fewest_rows(table, schema)) is not None:
+        coded, value, known = _foreseen(replace(run, table=fewest), asked, full)
+        known = replace(known, achievable=known.achievable and None)  # beside others perhaps not
     if value is not None and all(column.dates for column in value.columns):
         facts["promise"] = full.promise(unit_of(["date"]))
     facts["achievable"] = known.achievable
@@ -128,6 +122,16 @@ def _ways_out(asked: Requirement, value: Sensitive | None, coded: Coded) -> dict
         "apart": beside_heap(asked, value, coded.whom),
         "fix": [("suppress", gone[1])] if gone else [],
     }
+
+
+def _foreseen(
+    run: Run, asked: Requirement, full: Requirement
+) -> tuple[Coded, Sensitive | None, RequirementPlan]:
+    """Return what is known of a requirement before a search, and of what."""
+    coded, _ = coded_for(run, asked)
+    value = coded.value(full.columns) if full.columns else None
+    _check_limits(asked, value, len(coded))
+    return coded, value, asked.principle.outlook(value, len(coded))
 
 
 def _fewest_rows(table: pl.DataFrame, schema: Schema) -> pl.DataFrame | None:

@@ -242,13 +242,14 @@ def go(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
     release, audit = _publish(run, progress, remark)
     if run.owner_report is not None:
         try:
-            release.owner_report(
-                run.owner_report,
-                threshold=run.threshold,
-                trials=run.trials,
-                force=run.force,
-                progress=progress,
-            )
+            with Laps(release.settings["seconds"]).timed("report", silent):
+                release.owner_report(
+                    run.owner_report,
+                    threshold=run.threshold,
+                    trials=run.trials,
+                    force=run.force,
+                    progress=progress,
+                )
         except OutputError as problem:
             msg = f"{problem} The release itself is complete, in {name_of(target)!r}."
             raise OutputError(msg) from None
@@ -313,6 +314,7 @@ def written(
 
             for one in beside:
                 one.place()
-            return release, publish(release, output, format=written_as, **where)
+            with Laps(release.settings["seconds"]).timed("write", silent):
+                return release, publish(release, output, format=written_as, **where)
         where |= {"threshold": run.threshold, "beside": beside}
         return release, write_release(release, output, format=written_as, **where)

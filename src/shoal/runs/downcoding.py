@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-PARTS, DRAWS = 64, 8  # parts whose halves are drawn, and how often
+PARTS, DRAWS = 400, 8  # parts whose halves are drawn, and how often
 SEED = 1  # of what is drawn, so that every run says the same
 
 
@@ -329,7 +329,7 @@ def excluded(published: Published) -> float | None:
     task = Task(replace(coded, cells=published.stated.cells or TIGHT), tuple(required))
     random = np.random.default_rng(SEED)
     shares = []
-    for part in random.permutation(len(parts))[:PARTS].tolist():
+    for part in random.permutation(np.argsort(parts.first))[:PARTS].tolist():  # numbered by chance
         rows = parts.rows(part)
         drawn = [random.permutation(rows) for _ in range(DRAWS if len(rows) > 1 else 0)]
         middle = (len(rows) + (not task.draws_regions)) // 2

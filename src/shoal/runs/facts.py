@@ -8,6 +8,7 @@ with that. The codebook is compared with the tables likewise, while an audit has
 from __future__ import annotations
 
 import math
+import os
 import re
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,7 @@ from shoal.audit.identification import identification, least_size, threshold_of
 from shoal.audit.published import open_checked, read_release
 from shoal.audit.tables import find_parts, open_stated, read_manifest, refuse
 from shoal.audit.verify import Report, audit_table
-from shoal.errors import InputError
+from shoal.errors import InputError, OutputError, option
 from shoal.notation import read_json
 from shoal.release.manifest import REPORT
 from shoal.release.places import PUBLIC, write_whole
@@ -127,6 +128,9 @@ def report(directory: str | Path, output: str | Path | None = None) -> str:
     """
     from shoal.views.html import render_report
 
+    if output is not None and os.path.lexists(output):
+        msg = f"{Path(output).name!r} exists. Choose another {option('output')}."
+        raise OutputError(msg)
     page = render_report(facts_of(directory))
     if output is not None:
         write_whole(output, page, force=False, mode=PUBLIC)

@@ -6,23 +6,26 @@ None of it is public: what joins true values before and after can give them away
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.audit.identification import exposure
+from shoal.audit.identification import exposure, release_groups
 from shoal.audit.inference import infer_from
 from shoal.audit.matches import SPREAD, audit_matches
-from shoal.audit.people import Members
+from shoal.audit.people import Members, descriptions
 from shoal.audit.published import open_published, plain_text
 from shoal.exact import percent
+from shoal.principles.groups import Groups
+from shoal.release.layout import row_counts
 from shoal.runs.person import most_exposed
-from shoal.runs.remarks import Counted, alike_outside, members
 from shoal.table.coded import persons_of
 from shoal.table.coding import code_lenient
 from shoal.table.forms import MEANS
+from shoal.table.partition import PersonOf
 from shoal.table.schema import PERSON, RESERVED, Schema
+from shoal.table.settling import as_settled
 from shoal.utility.bands import spelled
 from shoal.utility.bias import cell_bias
 from shoal.utility.fidelity import fidelity
@@ -46,6 +49,62 @@ SEED = 0  # of what is drawn: the page is private, and equal calls are to agree
 GROUPS = 8  # whose values are shown
 VALUES = 200  # of one group, at most
 LABELS = 8  # of one group, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The members of a release, and whom each of them could be taken for.
+
+    `before` are those alike if the quasi columns were published as they were, `after` those of one
+    published group, None where there are no groups. How many rows a person has may be known.
+    """
+
+    coded: Coded
+    before: Groups
+    after: Groups | None
+
+
+def members(release: ReleaseData) -> Counted:
+    """Return the members of a release."""
+    from shoal.table.people import by_people
+
+    coded, after = release.coded, release_groups(release)
+    before = unprotected(coded)
+    if after is None:
+        return Counted(coded, before, None)
+    counts, labels = row_counts(coded), coded.person_of.of_part(after.labels)
+    if coded.rows_known:
+        labels = labels * len(counts) + counts.labels
+    described = descriptions(before.labels, coded.person_of)
+    before = Groups.of(described.labels * len(counts) + counts.labels)
+    return Counted(by_people(coded), before, Groups.of(labels))
+
+
+def unprotected(coded: Coded) -> Groups:
+    """Return the groups a reader would see if the quasi columns were published as they are."""
+    return Groups.alike(len(coded), ((column.codes, column.distinct) for column in coded.quasi))
+
+
+def alike_outside(release: ReleaseData, before: Groups) -> NDArray[np.int64]:
+    """Count those of the population who have the quasi values of each group of `members`.
+
+    Somebody with several rows has to have all of them, and no others.
+    """
+    from shoal.release.boxes import exact_marks, exact_matches
+    from shoal.table.people import code_people
+
+    known, coded = as_settled(release.population, release.schema), release.coded
+    assert known is not None
+    people = code_people(known, coded)
+    places = people.places(coded)
+    if not coded.person_of.given:
+        return exact_matches(coded, before, places)
+    count = len(coded.person_of)
+    whose = PersonOf(np.concatenate([coded.person_of.labels, people.person_of.labels + count]))
+    marks = descriptions(np.concatenate(exact_marks(coded, places)), whose).labels
+    own, theirs = marks[:count], marks[count:]
+    counts = np.bincount(theirs, minlength=int(marks.max()) + 1)
+    return counts[before.of_part(own)]
 
 
 def collect_owner(release: ReleaseData, audit: Audit, limit: Fraction) -> dict[str, Any]:

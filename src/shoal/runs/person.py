@@ -13,9 +13,8 @@ import numpy as np
 import polars as pl
 
 from shoal.ask.ask import Ask
-from shoal.audit.published import as_read, read_release
+from shoal.audit.published import as_read, open_checked
 from shoal.audit.stranger import Stranger
-from shoal.audit.tables import read_manifest
 from shoal.errors import UsageError, option
 from shoal.runs.checks import checked
 from shoal.runs.originals import read_original
@@ -61,11 +60,10 @@ def person(
     if not place.is_dir():
         msg = f"{place.name!r} is not a release directory."
         raise UsageError(msg)
-    manifest = read_manifest(place)
     said = Ask() if schema is None else checked(read_settings(schema)).ask
     table = read_original(original, said)
     stranger = Stranger.of(
-        read_release(place, manifest),
+        open_checked(place),
         table.fill_nan(None),
         person=person or said.person,
         hierarchies={**said.hierarchies, **(hierarchies or {})},

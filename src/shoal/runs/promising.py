@@ -79,9 +79,7 @@ def _widths(column: Column, *, rows: bool) -> Iterator[Promise]:
                 (repr(require),),
                 (
                     require.promise_in(column.name, "days" if column.dates else ""),
-                    limit
-                    if rows
-                    else "`shoal plan` shows more, for one protected column at a time.",
+                    limit if rows else f"`shoal plan` about {column.name!r} alone shows more.",
                     *heap,
                 ),
             )

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.ask.options import THRESHOLD
 from shoal.audit.asked import check_asked
-from shoal.audit.claims import check_linked, check_manifest
 from shoal.audit.described import Wrong
 from shoal.audit.identification import check_threshold
 from shoal.audit.published import Published, as_meant, read_batches, read_release
@@ -119,12 +118,11 @@ def _audit(
 
     Cells go as soon as nobody else looks at them.
     """
-    manifest, linked, seen = release.manifest, published.linked, None
-    problems = [*published.problems, *check_linked(linked, manifest)]
-    if describe is not None and not problems:
+    seen = None
+    if describe is not None and not published.problems:
         describe(published)
         seen = shown(published)
-    problems += check_manifest(published.table, manifest, linked)
+    problems = published.untrue()
     progress("audit", GROUPING)
     found = release.audit_published(published)
     return replace(found, problems=(*found.problems, *problems), shown=seen)

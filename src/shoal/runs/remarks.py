@@ -15,20 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.identification import release_groups
-from shoal.audit.people import descriptions
 from shoal.errors import option, spell
 from shoal.exact import percent
-from shoal.principles.groups import Groups
-from shoal.release.layout import row_counts
+from shoal.principles.groups import NOTHING
 from shoal.sampling import draw
 from shoal.table.grid import REGIONS
-from shoal.table.partition import PersonOf
 from shoal.table.schema import PSEUDONYM
-from shoal.table.settling import as_settled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,67 +31,11 @@ if TYPE_CHECKING:
     from shoal.principles.requirement import Requirement
     from shoal.release.layout import Suppression
     from shoal.release.manifest import Manifest
-    from shoal.release.recoding import ReleaseData
     from shoal.runs.release import Release
     from shoal.runs.spread import SpreadRelease
-    from shoal.table.coded import Coded
     from shoal.table.schema import Schema
 
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """The members of a release, and whom each of them could be taken for.
-
-    `before` are those alike if the quasi columns were published as they were, `after` those of one
-    published group, None where there are no groups. How many rows a person has may be known.
-    """
-
-    coded: Coded
-    before: Groups
-    after: Groups | None
-
-
-def members(release: ReleaseData) -> Counted:
-    """Return the members of a release."""
-    from shoal.table.people import by_people
-
-    coded, after = release.coded, release_groups(release)
-    before = unprotected(coded)
-    if after is None:
-        return Counted(coded, before, None)
-    counts, labels = row_counts(coded), coded.person_of.of_part(after.labels)
-    if coded.rows_known:
-        labels = labels * len(counts) + counts.labels
-    described = descriptions(before.labels, coded.person_of)
-    before = Groups.of(described.labels * len(counts) + counts.labels)
-    return Counted(by_people(coded), before, Groups.of(labels))
-
-
-def unprotected(coded: Coded) -> Groups:
-    """Return the groups a reader would see if the quasi columns were published as they are."""
-    return Groups.alike(len(coded), ((column.codes, column.distinct) for column in coded.quasi))
-
-
-def alike_outside(release: ReleaseData, before: Groups) -> NDArray[np.int64]:
-    """Count those of the population who have the quasi values of each group of `members`.
-
-    Somebody with several rows has to have all of them, and no others.
-    """
-    from shoal.release.boxes import exact_marks, exact_matches
-    from shoal.table.people import code_people
-
-    known, coded = as_settled(release.population, release.schema), release.coded
-    assert known is not None
-    people = code_people(known, coded)
-    places = people.places(coded)
-    if not coded.person_of.given:
-        return exact_matches(coded, before, places)
-    count = len(coded.person_of)
-    whose = PersonOf(np.concatenate([coded.person_of.labels, people.person_of.labels + count]))
-    marks = descriptions(np.concatenate(exact_marks(coded, places)), whose).labels
-    own, theirs = marks[:count], marks[count:]
-    counts = np.bincount(theirs, minlength=int(marks.max()) + 1)
-    return counts[before.of_part(own)]
+    Codes = Mapping[str, NDArray[np.int32]]
 
 
 @dataclass(frozen=True)
@@ -237,7 +176,13 @@ def about_release(
         yield from about_keys(release)
     yield from about_required(release.requirements, release.schema, release.manifest.groups)
     yield from _about_bounds(release)
-    yield from _about_telling(release)
+    places = draw(rows, LOOKED_AT).places
+    asked = {name for one in release.requirements for name in one.columns}
+    quasi, protected = release.coded.quasi, release.coded.sensitive
+    yield from about_telling(
+        {one.name: one.codes[places] for one in quasi},
+        {one.name: one.codes[places] for one in protected if one.name in asked},
+    )
     for column in (*release.coded.quasi, *release.coded.sensitive):
         if not column.numeric:
             counts = np.bincount(column.codes, minlength=column.distinct)
@@ -250,7 +195,7 @@ def about_spread(release: SpreadRelease) -> Iterator[Remark]:
     rows, people = release.manifest.rows, release.manifest.people
     yield from about_review(release.manifest)
     yield from about_required(release.requirements, release.schema, release.manifest.groups)
-    yield from release.of_labels
+    yield from release.of_cells
     yield from about_left_out(release.suppression, rows, people, release.facts["dropped"])
 
 
@@ -266,6 +211,8 @@ def about_required(
 ) -> Iterator[Remark]:
     """Say what the requirements leave open, and where they leave nothing of the quasi columns."""
     for one in asked:
+        if not one.binds:
+            yield Remark(NOTHING.format(one), warning=True)
         if len(one.columns) > 1 and not one.named:
             yield Remark(
                 f"{one!r} treats {' and '.join(one.columns)} together as one value and does not "
@@ -336,20 +283,19 @@ def follows(known: NDArray[np.int32], guessed: NDArray[np.int32]) -> Fraction | 
     return Fraction(right, rows)
 
 
-def _about_telling(release: Release) -> Iterator[Remark]:
-    """Warn of columns marked as known that tell a protected one: no requirement can mend that."""
-    coded = release.coded
-    asked = {name for one in release.requirements for name in one.columns}
-    places = draw(len(coded), LOOKED_AT).places
-    protected = [one for one in coded.sensitive if one.name in asked]
-    for known, guessed in product(coded.quasi, protected):
-        share = follows(known.codes[places], guessed.codes[places])
+def about_telling(known: Codes, guessed: Codes) -> Iterator[Remark]:
+    """Warn of columns marked as known that tell a protected one: no requirement can mend that.
+
+    Each is some rows of a column, as codes under its name.
+    """
+    for (one, codes), (other, told) in product(known.items(), guessed.items()):
+        share = follows(codes, told)
         if share is not None:
             yield Remark(
-                f"{known.name!r} alone determines {guessed.name!r} in {percent(share)} of the rows "
-                f"whose {known.name!r} is not rare. A reader who knows the first of a person can "
-                "infer the second in any group, and no requirement prevents this. Protect the "
-                f"first too, with {option('sensitive', known.name)}, or leave it out.",
+                f"{one!r} alone determines {other!r} in {percent(share)} of the rows whose {one!r} "
+                "is not rare. A reader who knows the first of a person can infer the second in any "
+                "group, and no requirement prevents this. Protect the first too, with "
+                f"{option('sensitive', one)}, or leave it out.",
                 warning=True,
             )
 

@@ -16,6 +16,7 @@ from shoal.audit.tables import digest_of, read_manifest
 from shoal.errors import AuditFailed, NotAchievable, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
+from shoal.progress import Laps, Progress, silent
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness, Suppression
 from shoal.release.ledger import (
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from shoal.audit.verify import Audit
-    from shoal.progress import Progress
     from shoal.runs.remarks import Tell
     from shoal.runs.run import Run
     from shoal.table.schema import Schema
@@ -80,24 +80,27 @@ def republish(
     assert run.ledger is not None
     assert run.output is not None
     _check(run)
-    said = run
-    table = take_frame(run.frame(progress))
+    said, laps = run, Laps()
+    with laps.timed("read", silent):
+        table = take_frame(run.frame(progress))
     run.schema.check(table.columns)
     if reads_files(run.table):
         for remark in about_columns(table.columns, run.schema):
             tell(remark)
-    written, target = run.format or "csv", Path(os.path.realpath(run.output))
+    written, target, height = run.format or "csv", Path(os.path.realpath(run.output)), table.height
     with locked(run.ledger):
-        height = table.height
         memory, table, run, held = _memory(run, table)
         series = _Series(memory, run, Randomness(run.seed))
         series.settle()
-        turn = (
-            series.again(table)
-            if memory.pending
-            else take_turn(memory, table, run, series.chance, progress)
-        )
-        release = series.release(turn, height, held)
+        with laps.timed("search", silent):
+            turn = (
+                series.again(table)
+                if memory.pending
+                else take_turn(memory, table, run, series.chance, progress)
+            )
+        with laps.timed("recode", silent):
+            release = series.release(turn, height, held)
+        release.settings["seconds"] = laps.seconds
         say_asked(release.manifest, said)
         made(release)
         with held_file(run, release.held) as beside:

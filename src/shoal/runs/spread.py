@@ -30,7 +30,14 @@ from shoal.release.staging import staging
 from shoal.runs.publish import say_when, write_codebook, write_report
 from shoal.runs.refusing import check_audited, check_names, check_quasi, check_shown
 from shoal.runs.release import say_asked
-from shoal.runs.remarks import about_columns, about_labels, about_names, about_spread, unheard
+from shoal.runs.remarks import (
+    about_columns,
+    about_labels,
+    about_names,
+    about_spread,
+    about_telling,
+    unheard,
+)
 from shoal.runs.spread_checks import check_source, check_spread
 from shoal.table.forms import RELEASE
 from shoal.table.people import by_people
@@ -79,7 +86,7 @@ class SpreadRelease(Shown):
     audited: Audit
     held: dict[str, HeldCells]
     settings: dict[str, Any] = field(default_factory=dict)
-    of_labels: tuple[Remark, ...] = ()  # that look alike, of the table as it came
+    of_cells: tuple[Remark, ...] = ()  # of the table as it came
 
     @property
     def table(self) -> Any:
@@ -211,7 +218,7 @@ def _told(run: Run, header: tuple[str, ...], tell: Tell) -> None:
 def _made(work: Work, threshold: float | str) -> SpreadRelease:
     engine = work.engine
     scan = engine.domains(work)
-    of_labels = _check_labels(work, scan)
+    of_cells = (*_check_labels(work, scan), *_telling(work, scan))
     forest = engine.shards(work, scan)
     found = engine.search(work, scan, forest)
     manifest = engine.recode(work, scan, forest, found)
@@ -234,7 +241,7 @@ def _made(work: Work, threshold: float | str) -> SpreadRelease:
         audit,
         held_by(slices),
         {"shards": len(found), "seconds": dict(work.seconds)},
-        tuple(of_labels),
+        of_cells,
     )
 
 
@@ -255,6 +262,19 @@ def _check_labels(work: Work, scan: Scan) -> list[Remark]:
         if others := [name for name in scan.carried.other if name not in unknown]:
             check_shown(scan.some(others), others)
     return said
+
+
+def _telling(work: Work, scan: Scan) -> Iterator[Remark]:
+    """Warn of columns that tell others, as some rows show."""
+    asked = {name for one in work.requirements for name in one.columns}
+    quasi = [one.column.name for one in scan.domains.quasi]
+    secret = [one.column.name for one in scan.domains.sensitive if one.column.name in asked]
+    if not secret:
+        return
+    with work.phase("code"):
+        some = scan.some([*quasi, *secret])
+        codes = {name: scan.codes(name, some[name]) for name in some.columns}
+    yield from about_telling(*({name: codes[name] for name in one} for one in (quasi, secret)))
 
 
 def written_spread(

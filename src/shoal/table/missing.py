@@ -26,8 +26,11 @@ FIRST = 5  # how many rows a message names
 
 def is_missing(column: pl.Series) -> pl.Series:
     """Return where a column has no value."""
-    missing = column.is_null()
-    return missing | column.is_nan().fill_null(value=False) if column.dtype.is_float() else missing
+    if column.dtype.is_float():
+        return column.is_null() | column.is_nan().fill_null(value=False)
+    if isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+        return column.is_null() | (column.cast(pl.String) == MISSING_LABEL).fill_null(value=False)
+    return column.is_null()
 
 
 def first_rows(where: pl.Series) -> list[int]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import OutputError, option
+from shoal.errors import OutputError, UsageError, option
 from shoal.exact import at_least
-from shoal.release.places import write_whole
+from shoal.release.places import lies_in_release, write_whole
 from shoal.views.sentences import risk_and_bound
 from shoal.views.words import ATTACKS, FILTERS, draws, extent, usual, without_draw
 
@@ -158,8 +158,11 @@ def _compiled() -> BytecodeCache | None:
 
 
 def check_page(path: str | Path) -> None:
-    """Raise before any work is done where a page could not be written, or would replace a file."""
+    """Raise before any work where a page could not be written, or would replace or spoil files."""
     path = Path(path)
+    if lies_in_release(path.resolve()):
+        msg = f"{path.name!r} is private and cannot lie inside a release. Choose another "
+        raise UsageError(msg + option("report") + ".")
     if os.path.lexists(path):
         msg = f"{path.name!r} exists. Choose another {option('report')}."
         raise OutputError(msg)

@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from shoal.exact import percent
+from shoal.sampling import within
 from shoal.views import verdict
 from shoal.views.words import one_in
 from shoal.web import words
@@ -179,7 +180,10 @@ async def not_given(request: Request) -> Response:
 
 def _revealed(one: Values, other: Job) -> str:
     """Say what two releases reveal of a column, each alone and both together."""
-    first, second, both = (percent(one["pinned"][key], 1) for key in ("first", "second", "both"))
+    first, second, both = (
+        f"{percent(one['pinned'][key], 1)}{within(one['pinned_error'][key])}"
+        for key in ("first", "second", "both")
+    )
     left = one["mean_values"]
     return (
         f"A reader who has {other.called} and this release learns the {one['column']} of {both} "

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 from shoal.errors import spell
-from shoal.exact import at_most, percent
+from shoal.exact import percent
 from shoal.views import sentences, verdict
 from shoal.views.dossier import norm_titles
 from shoal.views.terminal import Command
@@ -49,7 +49,7 @@ def environment() -> Environment:
         "said": said,
         "marked": marked,
         "number": words.number,
-        "at_most": at_most,
+        "risk_and_bound": sentences.risk_and_bound,
         "list_twice": lambda name: (name, name),
     }
     made.filters |= filters

@@ -58,6 +58,7 @@ async def price(request: Request) -> Response:
         known["state"] = "refused" if known["refusal"].exit_code == NOT_ACHIEVABLE else "wrong"
         known["remedies"] = await working(shelf, table, known["refusal"].fix)
         known["without"] = await dispensable(shelf, table) if known["state"] == "refused" else []
+    table.weighed = asked
     html = fill("part_price.html", **known)
     async with table.deciding:
         html += await bars(shelf, table)
@@ -68,7 +69,7 @@ async def price(request: Request) -> Response:
 async def _of_all(shelf: Shelf, table: Table) -> dict[str, Any]:
     """Return what an estimate has to know of the whole table."""
     assert table.facts is not None
-    known: dict[str, Any] = {"path": str(table.path), "ask": table.ask}
+    known: dict[str, object] = {"path": str(table.path), "ask": table.ask}
     reach = await ask_desk(shelf, table, "reach", **known)
     return {"whole": table.facts["rows"], "reach": reach}
 

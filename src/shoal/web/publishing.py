@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from shoal.web.state import Shelf, Table
+    from shoal.web.worker import Values
 
 TICK = 0.15  # seconds between two looks at a run
 SECOND = 1.0  # after which the time that has passed is shown anew
@@ -186,14 +187,23 @@ async def _shown(request: Request, job: Job) -> dict[str, Any]:
 
 def counts_people(job: Job) -> bool:
     """Return whether a release is about people who may have several rows."""
-    if job.state != "done" or job.outcome is None:
-        return False
-    return bool((job.outcome.get("manifest") or job.outcome.get("audit") or {}).get("people"))
+    return bool(_stated(job).get("people"))
+
+
+def _stated(job: Job) -> Values:
+    """Return what a release says of itself, nothing before it is there."""
+    made = job.outcome if job.state == "done" else None
+    return (made or {}).get("manifest") or (made or {}).get("audit") or {}
 
 
 def knows_enough(table: Table, job: Job) -> bool:
-    """Return whether an attack can be tried with a table: where it must, it says whose rows."""
-    return not counts_people(job) or bool(table.asked.named("person"))
+    """Return whether an attack can be tried with a table: it has what readers may know.
+
+    Where it must, it says whose rows.
+    """
+    quasi = (one["name"] for one in _stated(job).get("columns", ()) if one["role"] == "quasi")
+    some = {*quasi} <= {*table.asked.columns.values()}
+    return some and (not counts_people(job) or bool(table.asked.named("person")))
 
 
 def _protected(job: Job) -> list[str]:
@@ -201,11 +211,8 @@ def _protected(job: Job) -> list[str]:
     if job.kind != "publish" or job.state != "done":
         return []
     made = job.outcome["manifest"]
-    every = [
-        *made["columns"],
-        *(c for one in made.get("tables", {}).values() for c in one["columns"]),
-    ]
-    return [one["name"] for one in every if one["role"] == "sensitive"]
+    linked = (c for one in made.get("tables", {}).values() for c in one["columns"])
+    return [one["name"] for one in (*made["columns"], *linked) if one["role"] == "sensitive"]
 
 
 def left(job: Job) -> str:

@@ -48,6 +48,7 @@ async def bar(shelf: Shelf, table: Table) -> Values:
         "foreseen": None if unpriceable(table) else foreseen(table),  # each has said its own
         "going": table.going,
         "account": account(table),
+        "counting": counting(table),
         "draft": draft,
     }
 
@@ -195,6 +196,16 @@ def account(table: Table) -> dict[str, object]:
     rows = sum(count for _, count in reasons)
     one_each = going["people"] == going["rows"] - rows
     return {"one_each": one_each, "rows": rows, "reasons": reasons, "how": how, "priced": priced}
+
+
+def counting(table: Table) -> bool:
+    """Return whether a search may leave out rows and Shoal does not know yet how many.
+
+    Nobody publishes before that number stands there, or before a price was tried in vain.
+    """
+    draft = table.asked
+    may_go = draft.named("person") or draft.rest.get("suppress")
+    return bool(may_go) and not unpriceable(table) and table.weighed != draft.ask()
 
 
 def undecided_rows(table: Table) -> str:

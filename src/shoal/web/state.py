@@ -91,6 +91,7 @@ class Table:
     refused: tuple[Ask | None, Refusal | None] = (None, None)  # what has no price, and why
     ahead: tuple[Ask | None, Refusal | None, list[tuple[str, str]]] = (None, None, [])  # of all
     past: list[Draft] = field(default_factory=list)  # what was decided before, and now
+    weighed: Ask | None = None  # of what a price was tried last, also in vain
     bare: list[str] = field(default_factory=list)  # columns to protect that nothing is about
     going: dict[str, Any] = field(default_factory=dict)  # how many rows will go, and why
     considered: list[dict[str, Any]] = field(default_factory=list)  # what is shown as required
@@ -372,8 +373,7 @@ class Shelf:
 
     def folder(self, kind: str) -> Path:
         """Make a directory for a table or a run."""
-        made = self.home / kind / new_id()
-        made.mkdir(mode=0o700, parents=True)
+        (made := self.home / kind / new_id()).mkdir(mode=0o700, parents=True)
         return made
 
     def start(self, job: Job, name: str, **arguments: Any) -> Job:
@@ -395,6 +395,6 @@ class Shelf:
 
     def close(self) -> None:
         """End all work at once."""
-        own = [self.desk, self.bench, self.till]
-        for worker in own + [job.worker for job in self.jobs.values()]:
+        workers = (self.desk, self.bench, self.till)
+        for worker in (*workers, *(job.worker for job in self.jobs.values())):
             worker.stop()

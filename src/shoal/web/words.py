@@ -52,6 +52,11 @@ WHOSE_ROWS = (
     "whose. Open the original table and choose “Marks one person’s rows” for the column that says "
     "so. Then attack the release with that table."
 )
+PARTS = {  # in which a requirement was measured
+    "group": "each group",
+    "cells": "all rows with equal cells, because groups share cells",
+    "matches": "the rows that match each person",
+}
 CONTROL = (
     "An attack compares the control group with the people in the release. Choose the original "
     "table and, as the control group, another table: people who are not in the release."
@@ -164,8 +169,8 @@ def unpriced(whole: bool) -> str:  # noqa: FBT001 - templates name nothing
 def of_100(share: float) -> str:
     r"""Write a share of people, upward: "47 in 100", and where few are, "1 in 1,200".
 
-    >>> of_100(0.471), of_100(0.0008), of_100(0), of_100(1), of_100(0.995)
-    ('48\xa0in\xa0100', '1\xa0in\xa01,250', 'nobody', 'everybody', 'over 99\xa0in\xa0100')
+    >>> of_100(0.471), of_100(3 / 900), of_100(0), of_100(1), of_100(0.995)
+    ('48\xa0in\xa0100', '1\xa0in\xa0300', 'nobody', 'everybody', 'over 99\xa0in\xa0100')
     """
     if share <= 0:
         return "nobody"
@@ -175,7 +180,7 @@ def of_100(share: float) -> str:
         return f"over 99{NARROW}in{NARROW}100"
     if share >= 0.01:
         return f"{math.ceil(round(share * 100, 6))}{NARROW}in{NARROW}100"
-    return f"1{NARROW}in{NARROW}{math.floor(Fraction(1) / Fraction(str(share))):,}"
+    return f"1{NARROW}in{NARROW}{math.floor(1 / Fraction(share).limit_denominator(10**9)):,}"
 
 
 def seconds(value: float) -> str:

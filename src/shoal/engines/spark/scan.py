@@ -85,12 +85,17 @@ class Scan:
         whom = F.countDistinct(self.carried.whom) if self.carried.whom else F.count(F.lit(1))
         each = self.frame.groupBy(raw).agg(F.count(F.lit(1)).alias("rows"), whom.alias("people"))
         found = pl.DataFrame(pl.from_arrow(each.toArrow()))
-        ranks = cells.column.codes[cells.places(found[raw])]
+        ranks = self.codes(name, found[raw])
         people, rows = (
             np.bincount(ranks, found[one].to_numpy(), cells.column.distinct).astype(np.int64)
             for one in ("people", "rows")
         )
         return cells.column.spellings, people, rows
+
+    def codes(self, name: str, cells: pl.Series) -> np.ndarray:
+        """Return the codes of some cells of a column."""
+        known = self.domains.all[self.carried.known.index(name)]
+        return known.column.codes[known.places(cells)]
 
     def some(self, names: Sequence[str]) -> pl.DataFrame:
         """Return columns of some rows, drawn at random; of all rows where these are few."""

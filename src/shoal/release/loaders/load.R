@@ -177,6 +177,9 @@ Ops.shoal_column <- function(e1, e2) {
   class(found) <- unique(c(unlist(lapply(both, shoal_of)), "shoal_column", oldClass(found)))
   found
 }
+as.double.shoal_column <- function(x, ...) {  # still of its table, a date no longer a date
+  structure(as.double(shoal_bare(x)), class = c(shoal_of(x), "shoal_column"))
+}
 as.data.frame.shoal_column <- function(x, ...) {
   others <- parent.frame()$x  # of data.frame, which makes one of each
   if (is.list(others)) do.call(shoal_same, unname(others))
