@@ -96,7 +96,7 @@ def test_a_node_that_the_hierarchy_lacks_fails_the_audit(table, tmp_path):
         (("--type", "zip=code", "--type", "zip=date"), "names column 'zip' twice"),
         (("--weight", "born=heavy"), "must be a number above 0"),
         (("--hierarchy", "job=none.csv"), "Cannot read the hierarchy 'none.csv'"),
-        (("--hierarchy", "salary=Prefix()"), "is no quasi column"),
+        (("--hierarchy", "salary=Prefix()"), "is not a quasi column"),
         (("--hierarchy", "job=Bins(width=2)"), "needs numbers or dates"),
         (("--type", "colour=code"), "There is no column 'colour'"),
     ],

@@ -165,7 +165,7 @@ def test_a_manifest_has_to_add_up(tmp_path: Path) -> None:
         (("--hold-out", "0%", "--hold-out-file", "c.csv"), "above 0%"),
         (("--hold-out", "100%", "--hold-out-file", "c.csv"), "below 100%"),
         (("--hold-out", "many", "--hold-out-file", "c.csv"), "control group is a share"),
-        (("--hold-out", "0.1%", "--hold-out-file", "c.csv"), "is no one"),
+        (("--hold-out", "0.1%", "--hold-out-file", "c.csv"), "would keep nobody back"),
         (("--hold-out", "5%", "--hold-out-file", "out/c.csv"), "inside the release"),
         (("--hold-out", "5%", "--hold-out-file", "people.csv"), "replace the input"),
         (("--hold-out", "5%", "--hold-out-file", "c.csv", "--engine", "Spark()"), "Spark"),

@@ -328,7 +328,7 @@ def test_loaders_are_refused_for_what_is_no_text(release: shoal.Release, tmp_pat
     release.write(tmp_path / "out", format="parquet")
     for change in (lambda _: None, in_parts):
         change(tmp_path / "out")
-        with pytest.raises(shoal.UsageError, match=r"release\.parquet is no table of text"):
+        with pytest.raises(shoal.UsageError, match=r"release\.parquet is not a text file"):
             write_scripts(tmp_path / "out", tmp_path / "scripts")
 
 

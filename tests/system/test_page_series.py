@@ -58,6 +58,27 @@ def test_a_round_beside_a_release_that_was_taken_waits_and_locks_nothing(tmp_pat
         assert client.get(f"{answer.headers['location']}/certificate.html").status_code == 422
 
 
+def test_a_later_round_is_no_way_around_a_release_that_was_taken(tmp_path):
+    """The second round has the same people, and could be had where the first one was locked."""
+    ledger = str(tmp_path / "fund.ledger")
+    with pages.opened(home=tmp_path) as page, page.client() as client:
+        place = asked(client, members(0, 200), "y1.csv")
+        first = publish(client, place)
+        finished(client, first, alone=False)
+        assert client.get(f"{first}/release.zip").status_code == 200
+        for year, text in (("y1", None), ("y2", members(20, 260))):
+            place = place if text is None else asked(client, text, f"{year}.csv")
+            known = {"ledger": ledger, "folder": str(tmp_path / year)}
+            made = client.post(f"{place}/round", data=known).headers["location"]
+            assert 'data-testid="second"' in finished(client, made, alone=False)
+            assert client.get(f"{made}/release.zip").status_code == 422
+        # Of a series beside a release, a coarser one of either is a second one of the other.
+        other = publish(client, place, require="EpsilonM(epsilon=1000, m=2)", **ROUND)
+        shown = finished(client, other, alone=False)
+        assert 'data-testid="second"' in shown
+        assert "and take that one" not in words(shown)
+
+
 def test_what_a_round_needs_is_said(tmp_path):
     with pages.opened(home=tmp_path) as page, page.client() as client:
         place = asked(client, members(0, 200), "y1.csv")

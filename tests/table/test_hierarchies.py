@@ -136,8 +136,8 @@ def test_a_missing_cell_stands_under_the_root():
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
-        ({"hierarchies": {"salary": "Prefix()"}}, "has a hierarchy but is no quasi column"),
-        ({"weights": {"salary": 2}}, "has a weight but is no quasi column"),
+        ({"hierarchies": {"salary": "Prefix()"}}, "has a hierarchy but is not a quasi column"),
+        ({"weights": {"salary": 2}}, "has a weight but is not a quasi column"),
         ({"weights": {"age": 0}}, "must be a number above 0"),
         ({"types": {"age": "colour"}}, "cannot be 'colour'"),
         ({"types": {"age": "ordered"}}, "order of its labels"),

@@ -177,7 +177,7 @@ def is_titled(cell: str) -> bool:
     return not TITLES.isdisjoint(titles) and is_name(cell, any_case=True)
 
 
-def _parted(words: Sequence[str]) -> tuple[set[str], Sequence[str]]:
+def _parted(words: Sequence[str]) -> tuple[frozenset[str], Sequence[str]]:
     """Return the titles that words begin with, and the words behind them.
 
     What stands beside titles, as `PD`, `med.` and `OÄ`, is none by itself.
@@ -186,8 +186,8 @@ def _parted(words: Sequence[str]) -> tuple[set[str], Sequence[str]]:
     count = 0
     while count < len(low) and low[count] in known.titles | known.posts:
         count += 1
-    titles = {*low[:count]} & known.titles
-    return (titles, words[count:]) if titles else (set(), words)
+    titles = known.titles.intersection(low[:count])
+    return titles, words[count:] if titles else words
 
 
 def names_someone(cell: str) -> bool:

@@ -348,12 +348,11 @@ class Shelf:
 
     def unread_together(self, job: Job) -> list[Job]:
         """Return the runs whose releases of one table were taken, and not read with this one."""
-        if job.taken and not job.ledger:  # it was out before them
-            return []
         return [
             other
             for other in self.made()
             if other.taken
+            and (job.ledger or not job.taken)  # else it was out before them
             and not self.file_of(other).isdisjoint(self.file_of(job))
             and self.origin(other) != self.origin(job)  # a coarser one adds nothing
             and not (job.ledger and job.ledger == other.ledger)  # nor does a round of its series
@@ -361,9 +360,10 @@ class Shelf:
         ]
 
     def file_of(self, job: Job) -> set[Path | bytes | str]:
-        """Return what a published file is known by: opened twice it is one, and so is a copy."""
-        table = self.tables.get(job.about)
-        return {job.about} if table is None else {table.path, table.digest or table.id}
+        """Return what a published file is known by, as a copy of it is; a series has several."""
+        rounds = (one for one in self.made() if job.ledger and one.ledger == job.ledger)
+        about = {one.about for one in (job, *rounds)}
+        return about.union(*({t.path, t.digest or t.id} for t in map(self.tables.get, about) if t))
 
     def origin(self, job: Job) -> str:
         """Return the id of the run from whose release a release was made, by joining groups."""
