@@ -209,16 +209,6 @@ def links(known: dict[str, Any]) -> Answer:
     return said(*texts)
 
 
-def isolation(known: dict[str, Any]) -> Answer:
-    """Say what no group size rules out; nothing of it is measured."""
-    told = dict(sentences.limits(known["release"]))
-    return said(
-        "Yes, this can happen. How often was not measured in the published files.",
-        sentences.isolating(known["release"])[1],
-        told["Readers who know more."],
-    )
-
-
 def inferred(known: dict[str, Any]) -> Answer:
     """Say what a reader can tell of columns published unchanged."""
     lines = verdict.shown(known["release"])
@@ -319,7 +309,11 @@ PUBLIC_FACTS = {
     "files": files,
     "method": method,
     "limits": limits,
-    "isolation": isolation,
+    "isolation": lambda known: said(
+        "Yes, this can happen. How often was not measured in the published files.",
+        sentences.isolating(known["release"])[1],
+        dict(sentences.limits(known["release"]))["Readers who know more."],
+    ),
     "links": links,
     "inferred": inferred,
     "safe_harbor": safe_harbor,

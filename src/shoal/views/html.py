@@ -161,8 +161,7 @@ def may_publish(facts: dict[str, Any]) -> str:
     if release["threshold"] > verdict.USUAL and seen["largest_kept"]:
         return (
             f"To readers under an agreement, yes by the owner’s threshold of {limit}, subject to "
-            "the limitations below. For the public, judge it by the usual threshold of "
-            f"{chance(verdict.USUAL)} first. {DECIDES}"
+            f"the limitations below. For the public, {chance(verdict.USUAL)} is usual. {DECIDES}"
         )
     found = release["found"]
     if found is not None and found["quasi"] >= 1:
@@ -345,10 +344,8 @@ def _regression_sentence(found: dict[str, Any]) -> list[str]:
     if not terms:
         return []
     same = sum(abs(one["after"] - one["before"]) <= 2 * one["error_before"] for one in terms)
-    return [
-        f"In a regression, {same} of {len(terms)} coefficients differ from those before by at most "
-        "two standard errors."
-    ]
+    said = f"{same} of {len(terms)} coefficients move by at most two standard errors."
+    return [f"In a regression, {said}"]
 
 
 def trial_values(trials: dict[str, Any]) -> dict[str, Any]:
