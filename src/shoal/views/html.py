@@ -150,7 +150,7 @@ def may_publish(facts: dict[str, Any]) -> str:
     if stands is not None and stands.meets:
         marked = "what is marked Important and to " if sentences.important(release) else ""
         return (
-            f"At the threshold for public release ({limit}), yes, subject to {marked}the "
+            f"At the threshold of {limit} for public release, yes, subject to {marked}the "
             f"limitations below. {DECIDES}"
         )
     if release["form"] == TWO_TABLES:
