@@ -261,7 +261,7 @@ def _print_at_odds(console: Console, found: Foreseen | Guarantee) -> None:
 def print_odds(odds: float, bounds: Sequence[Mapping[str, Any]]) -> None:
     """Print what a reader learns to whom some rows of a group seem more likely than others."""
     console = terminal_console()
-    console.print(f"If some rows seem {odds:g} times as likely as others, guesses of listed values:")
+    console.print(f"If some rows seem {odds:g} times as likely as others, for listed guesses:")
     for one in bounds:
         said = "not bounded" if one["bound"] is None else f"at most {percent_up(one['bound'])}"
         console.print(f"- {one['principle']}: {said}", markup=False)
