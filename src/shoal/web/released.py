@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import shoal
 from shoal.progress import Progress, silent
 from shoal.runs import consider as considering
+from shoal.runs.attacking import of_one
 from shoal.runs.certificate import certified
 from shoal.runs.originals import members_of, read_controls, reading_of
 from shoal.runs.run import Run
@@ -141,7 +142,7 @@ class Reader:
             known, person, who = members_of(Path(folder), known, person)
             remarks = [over(who)]
         schema = None if person is None else shoal.Schema(person=person)
-        found = shoal.attack([folder], schema, original=known, control=others).to_dict()
+        found = of_one(shoal.attack([folder], schema, original=known, control=others)).to_dict()
         write_page(page, attack_page(found | {"remarks": [*remarks, *found["remarks"]]}))
 
     def save(self, source: str, target: str) -> str:
