@@ -149,3 +149,18 @@ def test_another_promise_is_told_by_what_it_changes():
     assert others
     for one in others:
         assert one.split(":")[0] not in promised
+
+
+def test_a_file_says_how_many_rows_go_because_people_have_different_numbers(tmp_path):
+    """The search publishes fewer rows of people where a number of rows is too rare for it."""
+    chance = np.random.default_rng(8)
+    visits = np.repeat(np.arange(400), chance.integers(1, 5, 400))
+    age = chance.integers(18, 90, 400)[visits]
+    cost = chance.normal(0, 900, len(visits)).round() + 4000
+    table = pl.DataFrame({"patient_id": visits + 10_000, "age": age, "cost": cost.astype(int)})
+    text, _, made = file_and_release(table, tmp_path)
+    plain = " ".join(text.replace("#", " ").split())
+    (said,) = re.findall(r"and leaves out about ([\d.]+)% of the rows", plain)
+    gone = 1 - made.manifest.rows / table.height
+    assert gone > 0
+    assert float(said) / 100 == pytest.approx(gone, rel=FIFTH)

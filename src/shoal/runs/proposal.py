@@ -56,6 +56,7 @@ class Proposal:
     reasons: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
     loss: float | None = None  # that is estimated
+    going: float = 0.0  # share of the rows that are left out then
 
 
 def propose(
@@ -99,7 +100,7 @@ def estimated(table: pl.DataFrame, schema: Schema, one: Proposal) -> Proposal:
     """Return a proposal with what a release of the whole table will lose, as the page shows it."""
     run, some = _run(schema, one), some_people(table, schema.person, ESTIMATED)
     found = estimate(run, some, whole=table.height, reach=reach_of(table, run))
-    return replace(one, loss=found.gcp)
+    return replace(one, loss=found.gcp, going=1 - found.release.manifest.rows / found.rows)
 
 
 def _run(schema: Schema, one: Proposal) -> Run:

@@ -211,7 +211,7 @@ def about_required(
 ) -> Iterator[Remark]:
     """Say what the requirements leave open, and where they leave nothing of the quasi columns."""
     for one in asked:
-        if not one.binds:
+        if not one.binds and not one.principle.population:
             yield Remark(NOTHING.format(one), warning=True)
         if len(one.columns) > 1 and not one.named:
             yield Remark(

@@ -260,7 +260,7 @@ def _people_going(table: pl.DataFrame, schema: Schema, least: int) -> str:
     """Say how many rows of people with many go, before anything is searched."""
     gone = beyond_the_cap(table, schema) + lowered(table, schema, least)
     if not gone:
-        return "This leaves no row out."
+        return "This leaves no row out by itself. What is required below may leave out rows."
     share = percent(gone / table.height, 1)
     return (
         f"This leaves out at least {gone:,} of {table.height:,} rows ({share}), so that at least "
@@ -303,7 +303,10 @@ def _required(choices: Sequence[Proposal], missing: list[str], rows: int) -> lis
     if first.loss is not None:
         lost = percent(first.loss, 1)
         some = f", estimated from {SAMPLE:,} rows" if rows > SAMPLE else ""
-        said += comment(f"It loses about {lost} of the detail{some}.")
+        gone = (
+            f", and leaves out about {percent(first.going, 1)} of the rows" if first.going else ""
+        )
+        said += comment(f"It loses about {lost} of the detail{gone}{some}.")
     said += [f"require = {listed(first.require)}", f"method = {quoted(first.method)}"]
     for other in others:
         said += [
