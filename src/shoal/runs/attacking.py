@@ -81,7 +81,7 @@ def attack(
 def of_one(found: Attack) -> Attack:
     """Return an attack on one release whose sentences speak of the release, not of its folder."""
     kinds = ("vulnerability", "guesses", "inferences", "links", "lessons", "controlled")
-    named: dict[str, Any] = {
+    named = {
         kind: tuple(replace(one, release="the release") for one in getattr(found, kind))
         for kind in (*kinds, "refinements")
     }
