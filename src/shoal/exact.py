@@ -127,6 +127,15 @@ def percent(share: float | Fraction, digits: int | None = None) -> str:
     return f"{100 * float(share):.{1 if share >= SMALL else 2}f}".rstrip("0").rstrip(".") + "%"
 
 
+def unique_share(share: float) -> str:
+    """Spell how many rows or people are unique, alike in the terminal, in files and on pages.
+
+    >>> unique_share(0.951), unique_share(0.9996), unique_share(1), unique_share(1 / 300)
+    ('95.1%', 'Over 99.9%', '100%', '0.33%')
+    """
+    return "Over 99.9%" if 0.999 < share < 1 else percent(share)
+
+
 def as_odds(share: Fraction) -> str:
     """Write a share as so many in so many, where these are few, and in per cent.
 

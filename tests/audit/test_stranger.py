@@ -278,3 +278,26 @@ def test_a_row_whose_values_nothing_that_fits_has_is_not_in_the_release(tmp_path
         assert ("this row is not in it" in str(view)) == (not fits)
         assert ("this row is not in it" in view._repr_html_()) == (not fits)
         assert ("rows that could be this one were left out" in str(view)) == fits
+
+
+@pytest.mark.parametrize("several", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_most_exposed_has_a_value_to_guess_where_anybody_has(seed: int, several: int) -> None:
+    """Among the people who have a value, it is still whose value is guessed best."""
+    chance, who = np.random.default_rng(seed), np.arange(40) // several
+    pay = [int(one) if one < 40 else None for one in chance.integers(0, 80, 40)]
+    frame = table(seed, 40)[who].with_columns(pay=pl.Series(pay), who=who)
+    person = "who" if several > 1 else None
+    schema = shoal.Schema(quasi=QUASI, sensitive="pay", person=person)
+    release = shoal.anonymize(frame, schema, require="KAnonymity(k=4)", missing="value")
+    views = [release.person(row) for row in range(0, 40, several)]
+    valued = [one for one in views if any(one.columns[0].own) and one.published is not False]
+    worst = max(valued, key=lambda one: (one.columns[0].guesses[0].chance, -one.people))
+    assert release.person().row == worst.row
+
+
+def test_without_any_value_somebody_is_still_the_most_exposed():
+    frame = table(1, 40).with_columns(pay=pl.lit(None, pl.Int64))
+    schema = shoal.Schema(quasi=QUASI, sensitive="pay")
+    release = shoal.anonymize(frame, schema, require="KAnonymity(k=4)", missing="value")
+    assert release.person().rows >= 4

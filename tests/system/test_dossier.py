@@ -179,6 +179,18 @@ def test_the_annex_counts_the_original(place):
     assert "where several groups match a person, the best guess over all of them may be" in page
 
 
+@pytest.mark.parametrize("norm", ["ema", "gdpr"])
+def test_sentences_of_the_annex_are_listed_and_speak_of_the_release(place, norm):
+    """Not of its folder; and on whom attacks were measured is said once for each field."""
+    _, annex = write(place, norm, f"{norm}-listed.html", original=place / "people.csv")
+    assert not re.search(r"\b(in|of|on) out\b", text_of(annex))
+    assert re.search(r"of the release who knows|in the release (exactly|to within)", text_of(annex))
+    for field in re.split(r'(?=<div class="field)', annex)[1:]:
+        (body,) = re.findall(r'<div class="a">(.*?)(?:</div>|<table)', field, re.DOTALL)
+        assert body.count("<p>") <= 1
+        assert body.count("drawn at random; ±") <= 1
+
+
 def test_the_annex_lists_whom_rows_are_about_with_the_identifiers(tmp_path):
     rows = [(n // 2, f"n{n // 2}", 20 + n // 2, 1000 + 137 * (n * 11 % 48)) for n in range(48)]
     frame = pl.DataFrame(rows, schema=["who", "name", "age", "pay"], orient="row")
@@ -305,7 +317,8 @@ def test_attacks_are_tried_on_people_who_are_not_in_the_release(place):
     _, annex = write(place, "gdpr", "controls.html", **how)
     assert found
     for one in found:
-        assert re.split(r"\d", one["sentence"].replace("\xa0", " "))[0] in text_of(annex)
+        said = one["sentence"].replace("\xa0", " ").replace(" out ", " the release ")
+        assert re.split(r"\d", said)[0] in text_of(annex)
     _, annex = write(place, "gdpr", "alone.html", original=original)
     assert "who are not in the release were not given" in text_of(annex)
     with pytest.raises(shoal.UsageError, match="original"):

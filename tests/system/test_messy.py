@@ -313,3 +313,25 @@ def test_empty_lines_of_a_sheet_are_no_rows(tmp_path: Path) -> None:
 def test_lines_of_one_column_are_rows() -> None:
     read = read_csv(io.BytesIO(b"a\n1\n\n2\n"), "t.csv", ",")
     assert read["a"].to_list() == ["1", None, "2"]
+
+
+@pytest.mark.parametrize("word", ["Zwischensumme", "Subtotal", "Sous-total", "Summe"])
+def test_totals_within_a_table_are_asked_about(word: str, tmp_path: Path) -> None:
+    path = tmp_path / "wards.csv"
+    block = [f"{ward},{at},2024-01-0{at},I1{at},10{at}.50\n" for ward in "AB" for at in (1, 2, 3)]
+    after_a, after_b = f"{word} A,,,,310.50\n", f"{word} B,,,,310.50\n"
+    head = "ward,case,day,code,charges\n"
+    path.write_text(
+        head + "".join([*block[:3], after_a, *block[3:], after_b, "C,9,2024-01-01,I10,1.50\n"])
+    )
+    (doubt,) = [one for one in library.open_table(path).assumed if not one.sure]
+    assert doubt.key == "totals"
+    assert f"row 4 (“{word} A”), row 8 (“{word} B”)" in doubt.why
+    assert shoal("init", path, "--output", tmp_path / "s.toml").code == 0
+    assert "? Some rows look like totals" in (tmp_path / "s.toml").read_text("utf-8")
+    path.write_text(
+        head
+        + "".join([*block, "Total hip,4,2024-01-04,,1.50\n", f"{word} Müller,5,,I10,2.50\n"])
+        + block[0]
+    )
+    assert all(one.sure for one in library.open_table(path).assumed)

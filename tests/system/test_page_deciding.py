@@ -276,6 +276,28 @@ require = ["cost: FrequencyL(l=3)"]
         assert "weight the mean of its group" in words(ended)
 
 
+@pytest.mark.parametrize(("ledger", "whose"), [("some.ledger", True), ("", False)])
+def test_what_a_round_loses_while_it_runs_is_said_of_the_new_people(ledger, whose, tmp_path):
+    job = Job("people.csv", "publish", "KAnonymity(k=3)", tmp_path, ledger=ledger)
+    job.better(0.235)
+    said = "of the detail of the people who are new in this round"
+    assert (said in fill("part_losses.html", job=job)) == whose
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.951, "95.1%"), (1 / 300, "0.33%"), (0.9999, "Over 99.9%"), (0, "nobody"), (1, "everybody")],
+)
+def test_the_page_rounds_how_many_are_unique_as_inspect_does(share, said):
+    found = {"names": ["zip"], "all": share, "people": False, "without": {}, "falling": {}}
+    html = fill("part_unique.html", unique=found)
+    assert re.findall(r'class="figure">([^<]*)<', html) == [said]
+    assert (html.count('class="one"') > 0, html.count('class="one"') < 100) == (
+        share > 0,
+        share < 1,
+    )
+
+
 def test_tables_of_one_name_are_told_apart_where_one_is_chosen(tmp_path):
     names = ("people.csv", "people.csv", "visits.csv", "people.csv")
     tables = [Table(name, tmp_path / name, tmp_path) for name in names]

@@ -113,7 +113,10 @@ class Link:
             said += f"{listed} of them by the best listed value, and for {hits} by the best number"
         said += f"; without the release, for {percent(self.prior, 1)}."
         if self.several:
-            said += f" Several groups match {percent(self.several, 1)} of them."
+            said += (
+                f" For {percent(self.several, 1)} of them, several groups match, so the attacker "
+                "does not know which one is theirs."
+            )
         return f"{said}{drawn_from(self.sample, 'people')}"
 
 

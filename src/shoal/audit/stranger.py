@@ -346,27 +346,26 @@ class Stranger:
         """Return the row of the person about whom most is learned, among some drawn at random.
 
         That is whose value is guessed with the largest chance; of several, who has the fewest
-        candidates; of several still, who comes first. People who are not in the release are left
-        aside where anybody else is there.
+        candidates; of several still, who comes first. People who are not in the release, or have
+        no protected value to guess, are left aside where anybody else is there.
         """
         people = self.among
         sample = draw(len(people), most, seed)
-        worst: tuple[bool, Fraction, int] | None = None
+        worst: tuple[bool, bool, Fraction, int] | None = None
         chosen = 0
         for person in people[sample.places].tolist():
             row = int(self.whom.first[person])
             found = self.fitting(row)
+            mine = self.whom.rows(person)
+            names = self.schema.sensitive
+            valued = [name for name in names if any(self._today.cells(name, mine))]
             chance = max(
-                (
-                    self._chance(name, found)
-                    for name in self.schema.sensitive
-                    if int(found.weights.sum())
-                ),
+                (self._chance(name, found) for name in valued or names if found.weights.sum()),
                 default=Fraction(0),
             )
-            mine = self.whom.rows(person)
             out = in_release(self.published, self.original, mine, found.rows) is False
-            key = (len(found.weights) > 0 and not out, chance, -len(found.weights))
+            there = len(found.weights) > 0 and not out
+            key = (there, bool(valued), chance, -len(found.weights))
             if worst is None or key > worst:
                 worst, chosen = key, row
         return chosen, sample

@@ -11,11 +11,14 @@ import zlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Unpack, cast
 
+import polars as pl
+
 from shoal.errors import InputError
 from shoal.inspection import marks
 from shoal.inspection.assumed import Assumption, Found
-from shoal.inspection.found_lines import in_sheets, in_text
+from shoal.inspection.found_lines import NUMBERS, TOTAL, in_sheets, in_text
 from shoal.inspection.shown_lines import Preview, previewed
+from shoal.inspection.suspect import TEXTS
 from shoal.progress import Brief, Progress, silent
 from shoal.table.columns import FileLayout, Reads
 from shoal.table.dates import iso_column
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import BinaryIO
 
-    import polars as pl
+NAMED_TOTALS = 5  # rows that look like totals and are named, of as many as there are
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,7 +117,7 @@ def open_table(
     table, days = layout.emptied(table), days or {}
     dates = marks.date_ways(table, days)
     coded = _codes([*signs, *more], told)
-    assumed = (*found.assumed, *names, *coded, *written, *dates)
+    assumed = (*found.assumed, *names, *_totals(table), *coded, *written, *dates)
     return Opened(table, replace(found, layout=layout, assumed=assumed), chosen, days)
 
 
@@ -176,3 +179,36 @@ def _unnamed(table: pl.DataFrame, found: Found) -> list[Assumption]:
             why = "The column has no name and no cells."
         made.append(Assumption("name", name, why, not count, needed=False, column=name))
     return made
+
+
+def _totals(table: pl.DataFrame) -> list[Assumption]:
+    """Return a doubt about rows that look like totals; nothing but the file leaves them out.
+
+    One of the first two cells says so, all other cells are numbers or missing, and more of them
+    are missing than is usual.
+    """
+    plain, says = f"(?i){TOTAL.pattern}", []
+    for column in [one for one in table[:, :2] if isinstance(one.dtype, TEXTS)]:
+        cells = column.unique().cast(pl.String).str.strip_chars()
+        if cells.str.contains(plain).any():
+            cell = pl.col(column.name).cast(pl.String).str.strip_chars()
+            says.append(cell.str.contains(plain).fill_null(value=False))
+    if not says:
+        return []
+    filled = table.select(pl.sum_horizontal(pl.all().is_not_null())).to_series()
+    fewer = table.select(pl.any_horizontal(says)).to_series() & (filled < filled.median())
+    found: list[tuple[str, str]] = []
+    for place in fewer.arg_true():
+        row = table.row(place)
+        said = next(at for at, cell in enumerate(row[:2]) if TOTAL.match(str(cell).strip()))
+        if all(cell is None or NUMBERS.match(str(cell).strip()) for cell in row[said + 1 :]):
+            found.append((f"{place + 1:,}", str(row[said]).strip()))
+    if not found:
+        return []
+    which = ", ".join(f"row {number} (“{said}”)" for number, said in found[:NAMED_TOTALS])
+    more = f" and {len(found) - NAMED_TOTALS:,} more" if len(found) > NAMED_TOTALS else ""
+    why = (
+        f"Some rows look like totals: {which}{more}, counted from the first row. Shoal reads each "
+        "as a row like any other. If it is a total, delete it in the file and open the file again."
+    )
+    return [Assumption("totals", len(found), why, sure=False, needed=False)]

@@ -39,8 +39,8 @@ POSSIBLE = {sign: f"a {name}" for sign, name in SEPARATORS.items()} | {
 NUMBERS = re.compile(r"^[-+]?[0-9][0-9.,' \u00a0\u202f]*([eE][-+]?[0-9]+)?\s?[%€$£]?$")
 DATES = re.compile(r"^[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}([ T][0-9:.]+)?$")
 TOTAL = re.compile(
-    r"^(gesamt(summe|betrag)?|insgesamt|summen?|(grand |sub)?totals?|sums?|somme|totale?|"
-    r"mittelwert|durchschnitt|average|mean|Σ)\b",
+    r"^(gesamt(summe|betrag)?|insgesamt|(zwischen|teil|end)?summen?|(grand |sub-?|sous-)?totals?|"
+    r"sums?|somme|totale?|mittelwert|durchschnitt|average|mean|Σ)\b",
     re.IGNORECASE,
 )
 

@@ -78,6 +78,16 @@ def attack(
     )
 
 
+def of_one(found: Attack) -> Attack:
+    """Return an attack on one release whose sentences speak of the release, not of its folder."""
+    kinds = ("vulnerability", "guesses", "inferences", "links", "lessons", "controlled")
+    named = {
+        kind: tuple(replace(one, release="the release") for one in getattr(found, kind))
+        for kind in (*kinds, "refinements")
+    }
+    return replace(found, **named)
+
+
 def _recovered(releases: Sequence[Any], seed: int | None) -> list[str]:
     """Say of release directories where readers who fit a model know who has which value."""
     return [

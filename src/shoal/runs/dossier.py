@@ -23,7 +23,7 @@ from shoal.errors import AuditFailed, ShoalError, UsageError, option
 from shoal.progress import Brief
 from shoal.release.places import PRIVATE, PUBLIC, check_beside, write_whole
 from shoal.release.statement import check_context
-from shoal.runs.attacking import attack
+from shoal.runs.attacking import attack, of_one
 from shoal.runs.audit import audited
 from shoal.runs.checks import checked
 from shoal.runs.facts import facts, facts_of
@@ -212,6 +212,6 @@ def _attacked(
     whom = None if person is None else Schema(person=person)
     try:
         known = {"original": table, "control": control, "hierarchies": said.hierarchies}
-        return attack([place], whom, **known).to_dict()
+        return of_one(attack([place], whom, **known)).to_dict()
     except ShoalError as problem:
         return str(problem)

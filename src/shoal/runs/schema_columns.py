@@ -41,11 +41,12 @@ def reading_lines(assumed: Sequence[Assumption]) -> list[str]:
     """Return how the file is read, where that has to be said, each with its reason."""
     said: list[str] = []
     for one in assumed:
-        if not one.needed or one.column:
+        if one.column or (one.sure and not one.needed):
             continue
         said += comment(one.why if one.sure else f"? {one.why}")
         ways = [f"# {one.key} = {quoted(way)}" for way in one.choices]
-        said += ways if one.value is None else [f"{one.key} = {quoted(one.value)}"]
+        if one.needed:
+            said += ways if one.value is None else [f"{one.key} = {quoted(one.value)}"]
         said.append("")
     return said
 

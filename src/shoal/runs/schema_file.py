@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Unpack
 from shoal.ask.ask import quoted
 from shoal.ask.options import EVERYBODY
 from shoal.errors import NotAchievable, OutputError, UnknownColumn, UsageError, option
-from shoal.exact import percent
+from shoal.exact import percent, unique_share
 from shoal.inspection.assuming import open_table
 from shoal.inspection.inspect import inspect
 from shoal.platforms import path_from
@@ -205,8 +205,7 @@ def _run(
         f"quasi = {listed(quasi)}",
     ]
     if found.unique is not None and quasi == found.named("quasi"):
-        share = "Over 99.9%" if 0.999 < found.unique < 1 else percent(found.unique, 1)
-        said += comment(f"{share} of the rows are unique in them.")
+        said += comment(f"{unique_share(found.unique)} of the rows are unique in them.")
     said += [
         "",
         *comment("Columns to protect. Shoal publishes their values unchanged, but in groups."),

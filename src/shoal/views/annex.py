@@ -11,7 +11,7 @@ from shoal.principles.k_anonymity import REQUIRED
 from shoal.views import person, sentences
 from shoal.views.answers import Answer, said
 from shoal.views.terminal import flag
-from shoal.views.words import chance, people, plural, several
+from shoal.views.words import chance, people, plural, several, without_draw
 
 if TYPE_CHECKING:
     Facts = dict[str, Any]
@@ -113,7 +113,13 @@ def _of_attack(own: Facts, kind: str, lacking: str) -> Answer:
     found = own["attack"]
     if isinstance(found, str):
         return f"Not measured: {found}"
-    return said(*(one["sentence"] for one in found[kind])) if found[kind] else lacking
+    return said(*_once(found[kind])) if found[kind] else lacking
+
+
+def _once(attacks: list[Facts]) -> list[str]:
+    """Return what attacks found, and on whom they were measured once, after them."""
+    drawn = dict.fromkeys(one.get("drawn", "").strip() for one in attacks)
+    return [*(without_draw(one) for one in attacks), *drawn]
 
 
 def _beside(known: Facts) -> list[str]:
@@ -142,7 +148,7 @@ def linking(known: Facts, own: Facts) -> Answer:
     found = own["attack"]
     if isinstance(found, str) or not found["linking"]:
         return _of_attack(own, "linking", _no_guesses(known))
-    return said(*(one["sentence"] for one in found["linking"]), *found["remarks"])
+    return said(*_once(found["linking"]), *found["remarks"])
 
 
 def inference(_: Facts, own: Facts) -> Answer:

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from shoal.exact import percent
+from shoal.exact import percent, unique_share
 from shoal.views.terminal import plain, plain_lines
 
 if TYPE_CHECKING:
@@ -159,10 +159,9 @@ def _print_suggestion(console: Console, facts: dict[str, Any], following: Comman
         if names or role != "person":
             console.print(f"{role}: {', '.join(map(plain, names)) or 'none'}")
     if facts["unique"] is not None:
-        share = facts["unique"]
-        shown = "Over 99.9%" if 0.999 < share < 1 else percent(share, 1)
+        share = unique_share(facts["unique"])
         console.print(
-            f"{shown} of the rows are unique in the quasi columns: a reader who knows these "
+            f"{share} of the rows are unique in the quasi columns: a reader who knows these "
             "columns finds the person."
         )
     if facts["incomplete"]:

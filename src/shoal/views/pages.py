@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 def survey_page(facts: dict[str, Any]) -> str:
     """Return a survey as HTML."""
-    from shoal.views.tables import level_name, level_value, sentences
+    from shoal.views.tables import level_name, level_value, sentences, worst
 
-    said = sentences(facts["identification"])
+    found = facts["identification"]
+    said = [worst(found["smallest_group"]), *sentences(found)]
     return render("survey.html", facts=facts, sentences=said, name=level_name, value=level_value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from shoal.principles.k_anonymity import in_population
 from shoal.release.manifest import PRICE, VALID, WORDS, sizes_alone
 from shoal.table.forms import TWO_TABLES
 from shoal.views.console import grouped, heading, table_of, terminal_console
+from shoal.views.words import chance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -306,6 +308,15 @@ def print_survey(facts: dict[str, Any]) -> None:
         for one in column["riskiest_records"]:
             table.add_row(f"{one['row']:,}", one["group"], at_most(one["risk"]), one["why"])
         console.print(table)
+
+
+def worst(smallest: int) -> str:
+    """Say in plain words what the largest risk is where the smallest group has so many rows."""
+    risk = f"a chance of {chance(Fraction(1, smallest))}" if smallest > 1 else "certainty (1 in 1)"
+    return (
+        f"In the worst case, a reader finds a person's row with {risk}. This reader knows the "
+        "person's quasi-identifiers, and knows that the person is in the table."
+    )
 
 
 def sentences(found: dict[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 from shoal.errors import spell
-from shoal.exact import percent
+from shoal.exact import percent, unique_share
 from shoal.views import sentences, verdict
 from shoal.views.dossier import norm_titles
 from shoal.views.terminal import Command
@@ -41,7 +41,7 @@ def environment() -> Environment:
     filters: dict[str, Any] = {
         "whole": words.whole,
         "percent": percent,
-        "of_100": words.of_100,
+        "unique_share": unique_share,
         "size": words.size,
         "clock": lambda moment: time.strftime("%H:%M", time.localtime(moment)),
         "day": lambda moment: time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)),

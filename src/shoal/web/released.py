@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import shoal
 from shoal.progress import Progress, silent
 from shoal.runs import consider as considering
+from shoal.runs.attacking import of_one
 from shoal.runs.certificate import certified
 from shoal.runs.originals import members_of, read_controls, reading_of
 from shoal.runs.run import Run
@@ -19,11 +20,24 @@ from shoal.views.person import as_html
 from shoal.views.sentences import promised
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from shoal.ask.ask import Ask
+    from shoal.principles.requirement import Requirement
     from shoal.runs.preview import BeforeAfter
     from shoal.web.worker import Values
+
+
+def coarser_promises(asked: Sequence[Requirement], facts: Values) -> list[str]:
+    """Say what a coarser release promises: last, which group sizes follow from a larger one."""
+    sizes = [one for one in asked if one.principle.sizes_only]
+    largest = max((one.principle.least for one in sizes), default=0)
+    smaller = [one for one in sizes if one.principle.least < largest]
+    said = [promised(one, facts) for one in asked if one not in smaller]
+    follows = "This follows from the larger group size, and the finer release promises it too."
+    return said + [f"{promised(one, facts)} {follows}" for one in smaller]
 
 
 @dataclass
@@ -42,7 +56,7 @@ class Reader:
         made.write(output)
         return {
             "manifest": made.facts,
-            "promises": [(promised(one, made.facts), True) for one in made.requirements],
+            "promises": [(one, True) for one in coarser_promises(made.requirements, made.facts)],
             "inferred": [],
             "remarks": [],
         }
@@ -141,7 +155,7 @@ class Reader:
             known, person, who = members_of(Path(folder), known, person)
             remarks = [over(who)]
         schema = None if person is None else shoal.Schema(person=person)
-        found = shoal.attack([folder], schema, original=known, control=others).to_dict()
+        found = of_one(shoal.attack([folder], schema, original=known, control=others)).to_dict()
         write_page(page, attack_page(found | {"remarks": [*remarks, *found["remarks"]]}))
 
     def save(self, source: str, target: str) -> str:

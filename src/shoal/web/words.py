@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -164,23 +163,6 @@ def unpriced(whole: bool) -> str:  # noqa: FBT001 - templates name nothing
     ('not achievable on this table', 'too few rows to estimate; all of them may allow it')
     """
     return "not achievable on this table" if whole else UNKNOWN
-
-
-def of_100(share: float) -> str:
-    r"""Write a share of people, upward: "47 in 100", and where few are, "1 in 1,200".
-
-    >>> of_100(0.471), of_100(3 / 900), of_100(0), of_100(1), of_100(0.995)
-    ('48\xa0in\xa0100', '1\xa0in\xa0300', 'nobody', 'everybody', 'over 99\xa0in\xa0100')
-    """
-    if share <= 0:
-        return "nobody"
-    if share >= 1:
-        return "everybody"
-    if share > 0.99:
-        return f"over 99{NARROW}in{NARROW}100"
-    if share >= 0.01:
-        return f"{math.ceil(round(share * 100, 6))}{NARROW}in{NARROW}100"
-    return f"1{NARROW}in{NARROW}{math.floor(1 / Fraction(share).limit_denominator(10**9)):,}"
 
 
 def seconds(value: float) -> str:
