@@ -252,7 +252,7 @@ def _print_at_odds(console: Console, found: Foreseen | Guarantee) -> None:
         console.print(f"{even}: the requirement sets no limit on close guesses.")
         return
     console.print(
-        f"{even}: a near value has a chance of at most {percent_up(found.odds['bound'])}. "
+        f"{even}: a listed guess is close with at most {percent_up(found.odds['bound'])}. "
         f"If you require that at most 1 in {found.odds['m']} rows may be near, this reader's limit "
         "is the one that a reader who considers all rows equally likely has now."
     )
@@ -261,7 +261,7 @@ def _print_at_odds(console: Console, found: Foreseen | Guarantee) -> None:
 def print_odds(odds: float, bounds: Sequence[Mapping[str, Any]]) -> None:
     """Print what a reader learns to whom some rows of a group seem more likely than others."""
     console = terminal_console()
-    console.print(f"Even if some rows of a group seem {odds:g} times as likely as others:")
+    console.print(f"If some rows seem {odds:g} times as likely as others, for listed guesses:")
     for one in bounds:
         said = "not bounded" if one["bound"] is None else f"at most {percent_up(one['bound'])}"
         console.print(f"- {one['principle']}: {said}", markup=False)
