@@ -373,6 +373,7 @@ def test_whose_row_is_whose(k: int) -> None:
     others = "1 other person" if k == 2 else f"{k - 1} others"
     assert f"with at least {others}, so" in principle.promise("")
     assert f"a chance of at most 1 in {k}." in principle.promise("")
+    assert "knows the person by the quasi-identifiers alone" in principle.promise("")
     every = range(1, 9)
     breaches = principle.measure(sizes(*every), None).breaches
     for size, breach in zip(every, breaches, strict=True):

@@ -158,7 +158,9 @@ def test_figures_come_from_the_files(place):
     assert manifest["holds"]
     assert "Wages by age." in page
     assert "Not for single towns." in page
-    assert "Shoal computed 10 of 18 fields" in page
+    assert (
+        "Shoal computed 9 of 18 fields from the published files. Standard text fills 1 more" in page
+    )
 
 
 def test_the_annex_counts_the_original(place):
@@ -327,4 +329,13 @@ def test_attacks_are_tried_on_people_who_are_not_in_the_release(place):
 def test_every_dossier_says_what_the_measurements_do_not_cover(place, norm):
     page = text_of(write(place, norm, f"covers-{norm}.html")[0])
     assert "The numbers assume a reader who knows which group a person is in" in page
-    assert "It does not rule out a description that fits exactly one row." in page
+    assert "It does not rule out a statement that is true of exactly one row." in page
+
+
+def test_standard_text_is_not_counted_as_computed_and_links_are_not_denied(place):
+    page = text_of(write(place, "gdpr", "standard.html")[0])
+    assert "Shoal computed 7 of 15 fields" in page
+    assert "Standard text fills 2 more. The schema file answers none yet." in page
+    assert page.count("the same for every release of this kind, not measured") == 2
+    assert "Rows can be linked by age and town with tables that have these columns." in page
+    assert "No published column was made" not in page

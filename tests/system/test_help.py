@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rich.text import Text
 
 from shoal.cli.main import PLACES, commands
 from system.shell import shoal
@@ -34,6 +35,13 @@ def test_the_help_speaks_no_python(command):
     assert max(map(len, text.splitlines())) <= 80
     for word in ("<str>", "<bool>", "list[str]", "{"):
         assert word not in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_word_of_a_help_is_taken_for_markup(command):
+    told = COMMANDS[command]
+    for text in (told.help, *(getattr(one, "help", None) for one in told.params)):
+        assert Text.from_markup(text or "").plain == (text or "").replace(r"\[", "[")
 
 
 def test_columns_come_before_what_must_hold_and_running_last():

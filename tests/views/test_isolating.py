@@ -34,7 +34,7 @@ def test_only_tight_cells_are_said_to_end_at_values_that_somebody_has(
     shoal.certificate(tmp_path / "out", tmp_path / "sheet.html")
     for path in (tmp_path / "out" / "report.html", tmp_path / "sheet.html"):
         page = path.read_text("utf-8")
-        assert "a description that fits exactly one row" in page
+        assert "a statement that is true of exactly one row" in page
         assert ("values of people in the group" in page) == held
         assert ("their ends need not be values of people" in page) == cut
         assert ("may still learn that a row lies near an end" in page) == cut

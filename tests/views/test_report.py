@@ -17,7 +17,7 @@ from amount import examples
 from reference import exposure as oracle
 from shoal.audit.identification import check_threshold, exposure, least_size
 from shoal.audit.published import as_read, plain_text
-from shoal.runs.owner import members
+from shoal.runs.owner import _answer, members
 from shoal.utility.queries import BoxTable
 from shoal.utility.selectivity import answers_of, exact_table
 from shoal.utility.shown import shown
@@ -200,6 +200,15 @@ def test_an_agreement_is_no_reason_for_fewer_than_are_usual_under_one(tmp_path):
         people = pl.DataFrame({"age": [row // k for row in range(60)], "pay": range(60)})
         shoal.anonymize(people, schema, require=f"KAnonymity(k={k})").write(tmp_path / str(k))
         assert said in " ".join((tmp_path / str(k) / "report.html").read_text("utf-8").split()), k
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_the_row_most_at_risk_is_not_named_alone_where_others_are_as_risky(alike):
+    records = [{"row": 7, "group": 2, "risk": 0.6, "why": "3 of 5 are near"}]
+    records.append(records[0] | {"row": 9, "risk": 0.6 if alike else 0.4})
+    said = _answer([{"column": "pay", "riskiest_records": records}])
+    assert said.startswith("Row 7 of the release, in group 2, by its pay: 3 of 5 are near.")
+    assert ("Other rows have the same risk." in said) == alike
 
 
 @pytest.mark.parametrize(

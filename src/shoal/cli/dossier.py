@@ -38,8 +38,8 @@ def dossier(
 ) -> None:
     """Write the dossier that a norm asks for, filled in where Shoal can compute the answer.
 
-    Shoal marks the fields that people have to answer. Answers come from [context] in the schema
-    file. The private annex is a second file. No dossier says that a release is anonymous or
+    Shoal marks the fields that people have to answer. Answers come from the table `context` of the
+    schema file. The private annex is a second file. No dossier says that a release is anonymous or
     compliant.
     """
     import shoal

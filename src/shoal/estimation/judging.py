@@ -109,7 +109,7 @@ def before(problem: Problem) -> list[str]:
     for name, share in inside_cells(problem.release).items():
         if share >= WIDE:
             reasons.append(
-                f"{percent(share, 0)} of the variance of {name} lies inside the cells of groups "
+                f"{percent(share, 1)} of the variance of {name} lies inside the cells of groups "
                 f"(limit {percent(WIDE, 0)}): they are too wide to draw {name} from."
             )
     return reasons

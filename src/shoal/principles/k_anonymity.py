@@ -82,7 +82,8 @@ class KAnonymity(Principle):
         others = "1 other person" if self.k == 2 else f"{self.k - 1:,} others"
         return (
             f"Every person shares the published description with at least {others}, so a reader "
-            "who knows that a person is in the table picks that person's row with a "
+            "who knows that a person is in the table, and knows the person by the "
+            "quasi-identifiers alone, picks that person's row with a "
             f"chance of at most 1 in {self.k}. It says nothing about sensitive values."
         )
 

@@ -265,7 +265,8 @@ def conclusion_of(manifest: Manifest) -> tuple[str, str]:
                 f"{percent(NARROW, 0)}). They are too wide for estimates. Ask the owner for the "
                 "form two-tables."
             )
-        return APPROXIMATE, f"{' '.join(found)} Use shoal estimate, which refuses wide cells."
+        why = "Use shoal estimate: it may still refuse this release for its wide cells."
+        return APPROXIMATE, f"{' '.join(found)} {why}"
     if found:
         return APPROXIMATE, f"{' '.join(found)} Use shoal estimate. {PRICE}"
     return VALID, f"{EXACT} Use shoal estimate, which refuses what it cannot tell. {PRICE}"

@@ -194,10 +194,13 @@ def _requirement(finding: Finding, release: ReleaseData, counted: Counted) -> di
 def _answer(columns: Sequence[dict[str, Any]]) -> str:
     """Name the group and the record that are most at risk."""
     worst = max(columns, key=lambda one: one["riskiest_records"][0]["risk"])
-    first = worst["riskiest_records"][0]
+    first, *others = worst["riskiest_records"]
+    alike = (
+        " Other rows have the same risk." if others and others[0]["risk"] == first["risk"] else ""
+    )
     return (
         f"Row {first['row']:,} of the release, in group {first['group']}, by its "
-        f"{worst['column']}: {first['why']}."
+        f"{worst['column']}: {first['why']}.{alike}"
     )
 
 

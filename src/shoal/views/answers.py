@@ -196,7 +196,17 @@ def links(known: dict[str, Any]) -> Answer:
     if made["form"] == "two-tables":
         texts.append("Quasi-identifiers are published exactly, so every person can be linked to "
                      "a group with a list of names.")  # fmt: skip
-    return said(*(texts or ["No published column was made to link rows with other tables."]))
+    else:
+        quasi = [one["name"] for one in made["columns"] if one["role"] == "quasi"]
+        texts.append(f"Rows can be linked by {several(quasi)} with tables that have these columns.")
+        if known["exposure"]:
+            right = chance(known["exposure"]["average_risk"])
+            texts.append(
+                f"On average, a link with a list of names is right with a chance of {right}."
+            )
+    if not (hidden or made.get("people")):
+        texts.insert(0, "No pseudonym or person number is published.")
+    return said(*texts)
 
 
 def inferred(known: dict[str, Any]) -> Answer:
@@ -286,6 +296,7 @@ def intruder_had(known: dict[str, Any]) -> Answer:
     )
 
 
+STANDARD = {"isolation", "limits"}  # what is said of every release of a kind: nothing is measured
 PUBLIC_FACTS = {
     "release": the_release,
     "identifiers": identifiers,
@@ -298,7 +309,11 @@ PUBLIC_FACTS = {
     "files": files,
     "method": method,
     "limits": limits,
-    "isolation": lambda known: said(sentences.isolating(known["release"])[1]),
+    "isolation": lambda known: said(
+        "Yes, this can happen. How often was not measured in the published files.",
+        sentences.isolating(known["release"])[1],
+        dict(sentences.limits(known["release"]))["Readers who know more."],
+    ),
     "links": links,
     "inferred": inferred,
     "safe_harbor": safe_harbor,

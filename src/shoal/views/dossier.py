@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import UsageError, nearest
 from shoal.views import sentences, verdict
 from shoal.views.annex import PRIVATE_FACTS, over
-from shoal.views.answers import PUBLIC_FACTS
+from shoal.views.answers import PUBLIC_FACTS, STANDARD
 from shoal.views.pages import render
 from shoal.views.terminal import flag
 from shoal.views.words import plural
@@ -82,7 +82,8 @@ def public(
         "important": sentences.important(release),
         "lead": (
             f"Shoal computed {kinds.count('computed')} of {len(kinds)} fields from the published "
-            f"files. The schema file answers {told}."
+            f"files. Standard text fills {kinds.count('standard')} more. "
+            f"The schema file answers {told or 'none yet'}."
         ),
         "missing": kinds.count("open"),
         "sections": sections,
@@ -167,7 +168,9 @@ def _field(
     if "columns" in one:
         return _of_columns(one, known, answers)
     if "fact" in one:
-        return _shown(one["asks"], PUBLIC_FACTS[one["fact"]](known), "published files")
+        found = _shown(one["asks"], PUBLIC_FACTS[one["fact"]](known), "published files")
+        same = {"kind": "standard", "who": "the same for every release of this kind, not measured"}
+        return found | same if one["fact"] in STANDARD else found
     keys = ", ".join(one["answer"])
     several = len(one["answer"]) > 1
     given = [

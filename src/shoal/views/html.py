@@ -29,7 +29,7 @@ from shoal.views.charts.release import (
 )
 from shoal.views.pages import comparison_values, drawn, frontier_values, render
 from shoal.views.terminal import as_typed, flag
-from shoal.views.words import CONTEXT, figure, people, plural, why_necessary
+from shoal.views.words import CONTEXT, chance, figure, people, plural, why_necessary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 SCALES = (0.05, 0.1, 0.25, 0.5, 1.0)  # one of which all bars of a page have
 LARGE = 0.1  # of the rows, or of a relative error: more is no longer "as before"
+DECIDES = "Whether to publish it is for the owner to decide."
 DIGESTS = 6  # files that a certificate names one by one
 
 
@@ -143,20 +144,24 @@ def may_publish(facts: dict[str, Any]) -> str:
     if release["verdict"] == verdict.OPEN:
         return "Not before the open questions above are answered."
     if seen is None:
-        return "Yes, subject to the limitations below."
-    stands = verdict.public(release)
+        return f"Yes, subject to the limitations below. {DECIDES}"
+    limit, stands = chance(seen["threshold"]), verdict.public(release)
+    whom = people if release.get("people") else lambda number: plural(number, "row")
     if stands is not None and stands.meets:
         marked = "what is marked Important and to " if sentences.important(release) else ""
-        return f"Yes, subject to {marked}the limitations below."
+        return (
+            f"At the threshold for public release ({limit}), yes, subject to {marked}the "
+            f"limitations below. {DECIDES}"
+        )
     if release["form"] == TWO_TABLES:
         return (
             "Only if it is not secret who is in the table: the columns that may be known are "
-            "published exactly. There, yes, subject to the limitations below."
+            f"published exactly. There, yes, subject to the limitations below. {DECIDES}"
         )
-    if release["threshold"] > verdict.USUAL:
+    if release["threshold"] > verdict.USUAL and seen["largest_kept"]:
         return (
-            "To readers under an agreement, yes, subject to the limitations below. For the public, "
-            "judge it by the usual threshold first: the owner chose a higher one."
+            f"To readers under an agreement, yes by the owner’s threshold of {limit}, subject to "
+            f"the limitations below. For the public, {chance(verdict.USUAL)} is usual. {DECIDES}"
         )
     found = release["found"]
     if found is not None and found["quasi"] >= 1:
@@ -164,16 +169,16 @@ def may_publish(facts: dict[str, Any]) -> str:
             "Not to readers who may know a person: at worst, they find that person's row with "
             "certainty."
         )
-    whom = people if release.get("people") else lambda number: plural(number, "row")
     if seen["smallest"] < KNOWN:
         return (
             f"Not yet. Even for readers under an agreement, at least {whom(KNOWN)} with the same "
-            f"description are usual; here it is {whom(seen['smallest'])}."
+            f"description are usual, by convention; here it is {whom(seen['smallest'])}."
         )
     return (
-        "To readers under an agreement, yes, subject to the limitations below. For the public, the "
-        f"threshold asks for at least {whom(seen['least_size'])} with the same description; here "
-        f"it is {whom(seen['smallest'])}."
+        "To readers under an agreement, yes, subject to the limitations below: by convention, at "
+        f"least {whom(KNOWN)} with the same description are usual there. For the public, no: the "
+        f"threshold of {limit} asks for at least {whom(seen['least_size'])}; here it is "
+        f"{whom(seen['smallest'])}. {DECIDES}"
     )
 
 
@@ -339,11 +344,8 @@ def _regression_sentence(found: dict[str, Any]) -> list[str]:
     if not terms:
         return []
     same = sum(abs(one["after"] - one["before"]) <= 2 * one["error_before"] for one in terms)
-    if same == len(terms):
-        return ["A regression gives the same coefficients, within their margins of error."]
-    return [
-        f"A regression gives {same} of {len(terms)} coefficients within their margins of error."
-    ]
+    said = f"{same} of {len(terms)} coefficients move by at most two standard errors."
+    return [f"In a regression, {said}"]
 
 
 def trial_values(trials: dict[str, Any]) -> dict[str, Any]:

@@ -39,11 +39,12 @@ TRUE_OF_ALL: Said = (
 )
 ISOLATING = (
     "The size of a group limits the chance of finding a given person by the columns that others "
-    "may know. It does not rule out a description that fits exactly one row."
+    "may know. It does not rule out a statement that is true of exactly one row."
 )
 WITHOUT_GROUPS = (
     "The number of rows that match a person limits the chance of finding a given person by the "
-    "columns that others may know. It does not rule out a description that fits exactly one row."
+    "columns that others may know. It does not rule out a statement that is true of exactly one "
+    "row."
 )
 TIGHT_ENDS = (
     " The ends of a cell are values of people in the group, so “in this group, at this end "
@@ -217,7 +218,10 @@ def left_out(release: Mapping[str, Any]) -> list[tuple[int, str]]:
     """Return how many rows were left out for which reason."""
     reasons = (
         (release.get("dropped"), "excluded because of missing values"),
-        (release.get("suppressed"), "suppressed: the requirements hold, or the others lose less"),
+        (
+            release.get("suppressed"),
+            "suppressed, so that the requirements hold or the other rows lose less",
+        ),
         (release.get("capped"), "rows of people who have more than is published of one person"),
         (release.get("held_out"), "kept back at random as a control group, to measure attacks"),
     )
