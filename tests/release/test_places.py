@@ -461,6 +461,23 @@ def test_the_old_directory_stays_until_the_new_one_stands(tmp_path: Path) -> Non
     assert stat.S_IMODE(target.stat().st_mode) == 0o777 & ~mask
 
 
+@pytest.mark.parametrize(
+    "problem", [OSError(28, "No space left"), pl.exceptions.ComputeError("full")]
+)
+def test_a_private_file_that_does_not_fit_is_named(tmp_path: Path, problem: Exception) -> None:
+    """Its disk may be full where that of the release is not, and a writer may say no reason."""
+
+    def fill(_: object) -> None:
+        raise problem
+
+    with (
+        pytest.raises(shoal.OutputError, match=r"Cannot write 'linkage\.csv': (No space|full)"),
+        places.whole_file(tmp_path / "linkage.csv", fill, force=False, what="linkage"),
+    ):
+        pass
+    assert names_in(tmp_path) == []
+
+
 def test_the_longest_name_that_a_file_can_have_will_do(tmp_path: Path) -> None:
     released().write(tmp_path / ("n" * 255), linkage=tmp_path / ("l" * 255))
     assert sorted(map(len, names_in(tmp_path))) == [255, 255]

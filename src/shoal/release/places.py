@@ -325,7 +325,7 @@ def whole_file(
         while lock is None:  # another run may take it for a leftover before it is locked
             waiting.staged = beside(target)
             descriptor = os.open(waiting.staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-            with os.fdopen(descriptor, "wb") as file:
+            with as_output_errors(target.name), os.fdopen(descriptor, "wb") as file:
                 lock = claim(waiting.staged)
                 if lock is not None:
                     fill(file)
