@@ -13,6 +13,7 @@ from shoal.audit.published import read_release
 from shoal.audit.stranger import Stranger
 from shoal.audit.tables import read_manifest
 from shoal.exact import percent
+from shoal.runs.attacking import of_one
 
 
 def a_table(seed: int, rows: int = 90) -> pl.DataFrame:
@@ -110,7 +111,7 @@ def test_the_annex_measures_those_who_are_published(tmp_path) -> None:
     assert (
         f"{percent(int((alike == 1).sum()) / len(there))} of {len(there)} rows are the only" in page
     )
-    found = shoal.attack([tmp_path / "out"], original=some).to_dict()
+    found = of_one(shoal.attack([tmp_path / "out"], original=some)).to_dict()
     for one in (*found["linking"], *found["guessing"]):
         assert one["sentence"].replace("\xa0", " ").replace("'", "&#39;") in page
 

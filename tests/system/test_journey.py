@@ -225,7 +225,7 @@ def test_without_json_a_person_reads_measure_and_bound(table: Path, place: Path)
     assert "1 in 3 (33.3%)" in " ".join(outcome.out.split())
     assert "GCP" in outcome.out
     (seconds,) = [one for one in outcome.out.splitlines() if one.startswith("Seconds: ")]
-    phases = ["start", "read", "code", "search", "recode", "write", "audit", "report"]
+    phases = ["start", "read", "code", "search", "recode", "write", "audit", "report", "other"]
     assert [one.split()[0] for one in seconds.removeprefix("Seconds: ").split(", ")] == phases
 
 
