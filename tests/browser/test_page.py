@@ -236,7 +236,7 @@ def test_the_button_waits_for_the_answer_to_whatever_was_changed(started, served
         answer(page)
         publish, requirement = page.get_by_test_id("publish"), page.get_by_test_id("requirement")
         changes = {  # the last one leaves income without a requirement
-            "**/columns/*": lambda: page.get_by_test_id("role-ward").select_option("drop"),
+            "**/columns/*": lambda: page.get_by_test_id("role-name").select_option("drop"),
             "**/settings": lambda: page.locator("#suppress").select_option("1%"),
             "**/require": lambda: requirement.fill("KAnonymity(k=5)"),
         }
@@ -540,7 +540,7 @@ def test_a_remedy_that_lets_rows_go_is_seen_and_reaches_the_run(started, served)
         expect(page.locator("#suppress")).to_have_value(re.compile("%"))
         make(page)
         holds(page)
-        expect(page.locator(".facts")).to_contain_text("3: so that the requirements hold")
+        expect(page.locator(".facts")).to_contain_text("3: suppressed, so that the re")
 
 
 def test_a_run_is_cancelled_and_started_again(started, served):
