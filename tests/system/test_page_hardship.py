@@ -58,8 +58,10 @@ def test_a_worker_gives_back_every_descriptor_however_it_ends():
         assert asked(one) == "KAnonymity(k=3)"
     ended.stop()
     assert crashed._process is not None
-    os.kill(crashed._process.pid, signal.SIGSTOP)  # else it may have answered before
-    threading.Timer(0.2, os.kill, (crashed._process.pid, signal.SIGKILL)).start()
+    process = crashed._process.pid
+    assert process is not None
+    os.kill(process, signal.SIGSTOP)  # else it may have answered before
+    threading.Timer(0.2, os.kill, (process, signal.SIGKILL)).start()
     with pytest.raises(Refused, match="stopped unexpectedly"):
         crashed.call("warm_up", search=True)
     assert held() == before
