@@ -252,9 +252,9 @@ def _print_at_odds(console: Console, found: Foreseen | Guarantee) -> None:
         console.print(f"{even}: the requirement sets no limit on close guesses.")
         return
     console.print(
-        f"{even}: a listed guess is close with at most {percent_up(found.odds['bound'])}. "
-        f"If you require that at most 1 in {found.odds['m']} rows may be near, this reader's limit "
-        "is the one that a reader who considers all rows equally likely has now."
+        f"{even}: a listed guess is close with a chance of at most "
+        f"{percent_up(found.odds['bound'])}. If at most 1 in {found.odds['m']} rows may be near, "
+        "this reader has the limit that a reader who considers all rows equally likely has now."
     )
 
 

@@ -201,7 +201,7 @@ def account(table: Table) -> dict[str, object]:
 def counting(table: Table) -> bool:
     """Return whether a search may leave out rows and Shoal does not know yet how many.
 
-    Nobody publishes before that number stands there, or before a price was tried in vain.
+    The button waits until that number stands there, or until a price was tried in vain.
     """
     draft = table.asked
     may_go = draft.named("person") or draft.rest.get("suppress")
